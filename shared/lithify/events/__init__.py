@@ -1,0 +1,20 @@
+"""What travels through the pipeline: turns as hosts send them, events as streams carry them, and whose they are."""
+
+from lithify.events.clock import Clock, system_clock
+from lithify.events.event import Event, decode_event, encode_event
+from lithify.events.scope import EVERY_TENANT, EveryTenant, TenantScope
+from lithify.events.turn import Role, TurnBatch, TurnInput
+
+__all__ = [
+    "EVERY_TENANT",
+    "Clock",
+    "Event",
+    "EveryTenant",
+    "Role",
+    "TenantScope",
+    "TurnBatch",
+    "TurnInput",
+    "decode_event",
+    "encode_event",
+    "system_clock",
+]

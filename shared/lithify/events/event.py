@@ -1,0 +1,99 @@
+"""An accepted turn on its way through the pipeline, and its envelope on the stream (version 1)."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final
+
+import orjson
+
+from lithify.errors import Invalid
+from lithify.events.turn import TurnInput
+
+ENVELOPE_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One accepted turn. `seq` is its position in the session, counted by the accepting script if the host gave none."""
+
+    event_id: str
+    tenant: str
+    user: str
+    session: str
+    role: str
+    text: str
+    ts: int
+    seq: int | None = None
+    agent: str | None = None
+    bundle_id: str | None = None
+    reply_to: str | None = None
+    source_kind: str | None = None
+    source_ref: str | None = None
+    meta: Mapping[str, Any] | None = None
+    traceparent: str | None = None
+
+
+def event_from_turn(turn: TurnInput, tenant: str, now_ms: int) -> Event:
+    return Event(
+        event_id=turn.event_id,
+        tenant=tenant,
+        user=turn.user,
+        session=turn.session,
+        role=turn.role.value,
+        text=turn.spoken(),
+        ts=now_ms if turn.ts is None else turn.ts,
+        seq=turn.seq,
+        agent=turn.agent,
+        bundle_id=turn.bundle_id,
+        reply_to=turn.reply_to,
+        source_kind=turn.source_kind,
+        source_ref=turn.source_ref,
+        meta=turn.meta or None,
+        traceparent=turn.traceparent,
+    )
+
+
+def turn_digest(turn: TurnInput) -> str:
+    """Fingerprint of what the host sent; a retry without `ts` must not differ because the clock moved on.
+
+    The trace context is left out: a retry may carry a new span.
+    """
+    body = turn.model_dump(mode="json", exclude={"traceparent"}, exclude_none=True)
+    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+def encode_event(event: Event) -> bytes:
+    present = {name: value for name, value in asdict(event).items() if value is not None}
+    return orjson.dumps({"v": ENVELOPE_VERSION, **present})
+
+
+def decode_event(data: bytes, seq: int | None = None) -> Event:
+    """Raises Invalid for anything that is not a version 1 envelope; such a message can never succeed.
+
+    `seq` is the position the accepting script counted; it travels beside the envelope and fills a missing one.
+
+    Unknown fields are ignored, so that an older worker can read a newer producer of the same version.
+    """
+    try:
+        raw = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise Invalid(f"envelope is not JSON: {error}") from error
+    if not isinstance(raw, dict) or raw.get("v") != ENVELOPE_VERSION:
+        raise Invalid(f"envelope version {raw.get('v') if isinstance(raw, dict) else None!r} is not {ENVELOPE_VERSION}")
+    known = {"seq": seq} | {field.name: raw[field.name] for field in fields(Event) if field.name in raw}
+    try:
+        event = Event(**known)
+    except TypeError as error:
+        raise Invalid(f"envelope lacks a field: {error}") from error
+    _check_types(event)
+    return event
+
+
+def _check_types(event: Event) -> None:
+    for name in ("event_id", "tenant", "user", "session", "role", "text"):
+        value = getattr(event, name)
+        if not isinstance(value, str) or not value:
+            raise Invalid(f"envelope field {name} must be non-empty text, not {type(value).__name__}")
+    if not isinstance(event.ts, int):
+        raise Invalid(f"envelope field ts must be milliseconds, not {type(event.ts).__name__}")

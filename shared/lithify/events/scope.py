@@ -1,0 +1,26 @@
+"""Whose memory a call may touch; every function that reads or writes stored memory takes a scope first."""
+
+from dataclasses import dataclass
+from typing import Final
+
+DEFAULT_TENANT: Final = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class TenantScope:
+    """One tenant, optionally narrowed to one of its users. The tenant comes from the API key, never from a body."""
+
+    tenant: str
+    user: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.tenant:
+            raise ValueError("a TenantScope needs a tenant")
+
+
+@dataclass(frozen=True, slots=True)
+class EveryTenant:
+    """The operator's view, for exports, rebuilds and migrations; never reachable from a tenant's request."""
+
+
+EVERY_TENANT: Final = EveryTenant()

@@ -1,0 +1,18 @@
+"""Puts routers into one application with the shared limits and error form."""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from fastapi import APIRouter, FastAPI
+
+from lithify.http import problem
+from lithify.http.body import BodyLimit
+
+
+def create_app(title: str, routers: Sequence[APIRouter], max_body_bytes: int) -> FastAPI:
+    app = FastAPI(title=title, version=version("lithify"), redirect_slashes=False)
+    for router in routers:
+        app.include_router(router)
+    problem.install(app)
+    app.add_middleware(BodyLimit, limit=max_body_bytes)
+    return app

@@ -1,0 +1,45 @@
+"""Refuses bodies above a limit while they arrive, before anything keeps them in memory."""
+
+from http import HTTPStatus
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lithify.http.problem import problem
+
+
+class BodyLimit:
+    """ASGI middleware: 413 for bodies over the limit, whether or not they announce their length."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+        self._refusal = f"body: must not exceed {limit} bytes"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif _announced_length(scope) > self._limit:
+            await problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._refusal)(scope, receive, send)
+        else:
+            await self._app(scope, self._counting(receive), send)
+
+    def _counting(self, receive: Receive) -> Receive:
+        seen = 0
+
+        async def count() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._limit:
+                # An HTTPException is the one error the framework lets through while it reads a body.
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._refusal)
+            return message
+
+        return count
+
+
+def _announced_length(scope: Scope) -> int:
+    announced = Headers(scope=scope).get("content-length", "0")
+    return int(announced) if announced.isdigit() else 0

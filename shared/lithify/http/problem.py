@@ -1,0 +1,93 @@
+"""Every HTTP error is made here, as problem+json, naming the field where there is one."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+import structlog
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from lithify.errors import Conflict, Invalid, LithifyError, Unavailable
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_SECONDS = 2
+
+log = structlog.get_logger(__name__)
+
+
+class NotFound(LithifyError):
+    """No such thing in this tenant."""
+
+
+# The first kind that matches decides; what is not listed is a fault of ours.
+STATUS_OF: tuple[tuple[type[LithifyError], HTTPStatus], ...] = (
+    (NotFound, HTTPStatus.NOT_FOUND),
+    (Conflict, HTTPStatus.CONFLICT),
+    (Invalid, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+
+
+def problem(status: HTTPStatus, detail: str, headers: Mapping[str, str] | None = None, **extra: Any) -> Response:
+    body = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail, **extra}
+    return Response(orjson.dumps(body), status.value, headers, MEDIA_TYPE)
+
+
+def field_errors(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """`[{"field": "turns.0.role", "message": …}]`; the input itself is never echoed."""
+    return [{"field": field_name(e["loc"], e["msg"]), "message": readable(e["msg"])} for e in errors]
+
+
+def field_name(location: Sequence[int | str], message: str) -> str:
+    named = ".".join(str(part) for part in location if part != "body")
+    # Checks over the whole turn have no location of their own; all of them are about its text.
+    return named or ("text" if "text" in message else "body")
+
+
+def readable(message: str) -> str:
+    return message.removeprefix("Value error, ")
+
+
+async def on_validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this type only
+    details = error.errors()
+    if details and details[0]["type"] == "json_invalid":
+        return problem(HTTPStatus.BAD_REQUEST, f"the body is not valid JSON: {details[0]['ctx']['error']}")
+    if _is_not_json(request):
+        return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body with content-type: application/json")
+    errors = field_errors(details)
+    first = "; ".join(f"{e['field']}: {e['message']}" for e in errors[:3])
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, first, errors=errors)
+
+
+def _is_not_json(request: Request) -> bool:
+    has_body = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+    return has_body and "json" not in request.headers.get("content-type", "")
+
+
+async def on_http_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this type only
+    return problem(HTTPStatus(error.status_code), str(error.detail), error.headers)
+
+
+async def on_lithify_error(_: Request, error: Exception) -> Response:
+    for kind, status in STATUS_OF:
+        if isinstance(error, kind):
+            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if kind is Unavailable else None
+            return problem(status, str(error), headers)
+    return await on_unexpected_error(_, error)
+
+
+async def on_unexpected_error(_: Request, error: Exception) -> Response:
+    log.error("request_failed", kind=type(error).__name__, exc_info=error)
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "unexpected failure; the log has the details")
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(RequestValidationError, on_validation_error)
+    app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(LithifyError, on_lithify_error)
+    app.add_exception_handler(Exception, on_unexpected_error)

@@ -1,0 +1,117 @@
+"""The one settings class; each field's description is what the reference table and error messages show."""
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX = "LITHIFY_"
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class Settings(BaseSettings):
+    """Settings of all Lithify processes; the variable of a field is its name in capitals behind `LITHIFY_`."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True, validate_default=True)
+
+    # Where things are
+    data_dir: Path = Field(
+        Path("~/.local/share/lithify"), description="Folder of the embedded Redis, the vectors and the logs."
+    )
+    models_dir: Path = Field(Path("~/.cache/lithify/models"), description="Folder of the built embedding models.")
+    redis_url: str | None = Field(
+        None,
+        pattern=r"^(rediss?|unix)://",
+        description="Redis to use (redis://, rediss:// or unix://); unset starts the embedded one.",
+    )
+    qdrant_url: str | None = Field(
+        None, pattern=r"^https?://", description="Qdrant server to use (http:// or https://); unset opens Qdrant Edge."
+    )
+    qdrant_api_key: SecretStr | None = Field(None, description="API key of the Qdrant server.")
+
+    # HTTP
+    host: str = Field("127.0.0.1", description="Address to listen on; only loopback is allowed without API keys.")
+    port: Port = Field(8420, description="TCP port to listen on, 1 to 65535.")
+    url: str = Field(
+        "http://127.0.0.1:8420", pattern=r"^https?://", description="Where the command line finds a running service."
+    )
+    api_key: SecretStr | None = Field(None, description="Key the command line sends along.")
+    max_body_bytes: int = Field(
+        8 * 2**20, ge=1024, le=2**30, description="Largest request body in bytes, 1 KiB to 1 GiB; larger is refused."
+    )
+    wait_limit_ms: int = Field(
+        10_000, ge=0, le=120_000, description="Longest time `?wait=searchable` may wait, 0 to 120000 ms."
+    )
+
+    # Streams
+    partitions: int = Field(
+        4, ge=1, le=1024, description="Stream partitions, 1 to 1024; fixed for a deployment's life."
+    )
+    redis_fsync: Literal["everysec", "always"] = Field(
+        "everysec",
+        description="When the embedded Redis syncs to disk: everysec or always. It bounds what a crash loses.",
+    )
+    receipt_days: int = Field(
+        7, ge=1, le=365, description="Days a receipt, and with it deduplication, is kept, 1 to 365."
+    )
+    tail_turns: int = Field(64, ge=4, le=1024, description="Newest raw turns kept per session in Redis, 4 to 1024.")
+    tail_days: int = Field(30, ge=1, le=3650, description="Days an idle session's tail is kept, 1 to 3650.")
+    lease_ms: int = Field(
+        60_000,
+        ge=1_000,
+        le=3_600_000,
+        description="Time after which an unacknowledged message may be taken over, in ms.",
+    )
+    max_attempts: int = Field(
+        5, ge=1, le=100, description="Deliveries before a message becomes a dead letter, 1 to 100."
+    )
+
+    # Embedding
+    embedding_profile: str = Field(
+        "all-minilm-l6-v2", pattern=r"^[\w.-]+$", description="Embedding profile: the name of a folder in models_dir."
+    )
+    embedding_variant: Literal["fp32", "int8"] = Field("int8", description="Weights to run: fp32 or int8.")
+    embedding_threads: int = Field(0, ge=0, le=256, description="Threads of one embedding call; 0 means all cores.")
+    embed_batch_tokens: int = Field(
+        8_192, ge=128, le=1_000_000, description="Padded tokens the embedder computes at once, 128 to 1000000."
+    )
+    embed_batch_turns: int = Field(
+        256, ge=1, le=4096, description="Turns an embedding worker takes at once, 1 to 4096."
+    )
+
+    # Retrieval
+    retrieval_profile: Literal["recall", "seed"] = Field("recall", description="Scoring profile: recall or seed.")
+    trace_hours: int = Field(
+        24, ge=1, le=8760, description="Hours the receipt of a search or assemble is kept, 1 to 8760."
+    )
+
+    # Operations
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe log line written."
+    )
+    log_format: Literal["text", "json"] = Field("text", description="Log lines for people (text) or machines (json).")
+    crash_at: str | None = Field(None, description="Test aid: exit hard at this named crash point.")
+
+    @field_validator("data_dir", "models_dir")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("host")
+    @classmethod
+    def _loopback_without_keys(cls, value: str) -> str:
+        if not is_loopback(value):
+            raise ValueError("without API keys only a loopback address is allowed")
+        return value
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
