@@ -1,0 +1,35 @@
+"""Keeps numbers inside their domains: no formula may produce NaN, a negative score or a zero division."""
+
+import math
+from collections.abc import Sequence
+
+
+def is_number(value: object) -> bool:
+    """True for finite ints and floats; bool, NaN, infinities, None and text are not numbers here."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def number_or(value: object, default: float) -> float:
+    return float(value) if isinstance(value, int | float) and is_number(value) else default
+
+
+def clamp(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+def clamp01(value: object) -> float:
+    """Non-numbers count as 0 (spec 02 §5)."""
+    return clamp(number_or(value, 0.0), 0.0, 1.0)
+
+
+def convex(weights: Sequence[float], defaults: Sequence[float]) -> tuple[float, ...]:
+    """Weights that are each in [0, 1] and sum to 1 (spec 02 §1).
+
+    A non-finite weight becomes its default, each is clamped, then all are divided by their sum.
+    A sum of 0 falls back to the defaults, which must be convex themselves.
+    """
+    clamped = [clamp01(number_or(w, d)) for w, d in zip(weights, defaults, strict=True)]
+    total = math.fsum(clamped)
+    if total <= 0.0:
+        return tuple(defaults)
+    return tuple(w / total for w in clamped)
