@@ -1,0 +1,100 @@
+"""Merges a lexical and a vector result list into one ranking (spec 10 §5)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lithify.memory.bounds import convex, number_or
+
+RRF_CONSTANT = 60
+RRF_LIMIT = 20
+DEFAULT_WEIGHTS = (0.7, 0.3)  # vector, lexical
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    key: str
+    score: float  # higher is better
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    key: str
+    score: float
+    lexical: float  # what each list contributed, before weighting
+    vector: float
+    lexical_rank: int | None  # from 1; None if the list does not hold the key
+    vector_rank: int | None
+
+
+def fuse_ranks(lexical: Iterable[Hit], vector: Iterable[Hit], limit: int = RRF_LIMIT) -> tuple[Fused, ...]:
+    """Reciprocal rank fusion: the sum of 1 / (60 + rank) over the lists; only positions count."""
+    lexical_ranks, vector_ranks = _ranks(_best_first(lexical)), _ranks(_best_first(vector))
+
+    def fuse(key: str) -> Fused:
+        lexical_rank, vector_rank = lexical_ranks.get(key), vector_ranks.get(key)
+        parts = _reciprocal(lexical_rank), _reciprocal(vector_rank)
+        return Fused(key, sum(parts), *parts, lexical_rank, vector_rank)
+
+    return _ordered(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())[: max(limit, 0)]
+
+
+def fuse_weighted(
+    lexical: Iterable[Hit] | None,
+    vector: Iterable[Hit] | None,
+    weights: tuple[float, float] = DEFAULT_WEIGHTS,
+) -> tuple[Fused, ...]:
+    """Convex mix of the cosine relative to the list's best and the reciprocal lexical position.
+
+    ``None`` is a list that could not be had: the other one then counts alone. An empty list is an answer.
+    """
+    vector_weight, lexical_weight = _available_weights(lexical is None, vector is None, weights)
+    lexical_ranks, vector_hits = _ranks(_best_first(lexical or ())), _best_first(vector or ())
+    vector_ranks, cosines = _ranks(vector_hits), _relative_cosines(vector_hits)
+
+    def fuse(key: str) -> Fused:
+        rank = lexical_ranks.get(key)
+        t, v = (1.0 / rank if rank else 0.0), cosines.get(key, 0.0)
+        return Fused(key, vector_weight * v + lexical_weight * t, t, v, rank, vector_ranks.get(key))
+
+    return _ordered(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())
+
+
+def _best_first(hits: Iterable[Hit]) -> list[Hit]:
+    """Sorted here, so that a caller's order cannot change the result; a repeated key keeps its best place."""
+    cleaned = [Hit(hit.key, number_or(hit.score, 0.0)) for hit in hits]
+    cleaned.sort(key=lambda hit: (-hit.score, hit.key))
+    best: dict[str, Hit] = {}
+    for hit in cleaned:
+        best.setdefault(hit.key, hit)
+    return list(best.values())
+
+
+def _ranks(hits: Sequence[Hit]) -> dict[str, int]:
+    return {hit.key: rank for rank, hit in enumerate(hits, start=1)}
+
+
+def _reciprocal(rank: int | None) -> float:
+    return 0.0 if rank is None else 1.0 / (RRF_CONSTANT + rank)
+
+
+def _relative_cosines(hits: Sequence[Hit]) -> Mapping[str, float]:
+    best = hits[0].score if hits else 0.0
+    if best <= 0.0:
+        return {}
+    return {hit.key: max(hit.score, 0.0) / best for hit in hits}
+
+
+def _available_weights(no_lexical: bool, no_vector: bool, weights: tuple[float, float]) -> tuple[float, ...]:
+    if no_vector:
+        return 0.0, 1.0
+    if no_lexical:
+        return 1.0, 0.0
+    return convex(weights, DEFAULT_WEIGHTS)
+
+
+def _ordered(fused: Iterable[Fused]) -> tuple[Fused, ...]:
+    return tuple(sorted(fused, key=lambda f: (-f.score, _place(f.lexical_rank), _place(f.vector_rank), f.key)))
+
+
+def _place(rank: int | None) -> float:
+    return float("inf") if rank is None else rank

@@ -1,0 +1,204 @@
+"""Questions about time: indicator, slots, guard and anchors."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from lithify.memory.anchors import anchor_density, find_anchors
+from lithify.memory.slots import MAX_SLOTS, covered_slots, event_slots, offers_two_sides
+from lithify.memory.temporal import (
+    XI_THRESHOLD,
+    Label,
+    Reason,
+    judge,
+    read_temporal_query,
+    temporal_indicator,
+    temporal_labels,
+)
+
+VISA = "How many days did I wait to get the visa after mailing the passport?"
+COURSE = "Which course did I finish first, the pottery class or the welding class?"
+BISCUIT = "When did I adopt Biscuit?"
+AUDIT = "How long since the audit?"
+CAFE = "Suggest a quiet cafe near the museum"
+FAIR = (
+    "How many days were there between the harbour concert at the old pier and the spring fair in the botanical garden?"
+)
+
+words = st.lists(
+    st.sampled_from(["how", "long", "many", "days", "when", "did", "first", "or", "after", "Harbour", "tea", "?", "\n"])
+    | st.text(max_size=8)
+).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("query", "xi"), [(VISA, 1.0), (COURSE, 0.5333333), (BISCUIT, 0.4666667), (AUDIT, 1.0), (CAFE, 0.0)]
+)
+def test_indicator_of_the_worked_questions(query: str, xi: float) -> None:
+    """spec 09.1"""
+    assert read_temporal_query(query).xi == pytest.approx(xi, abs=1e-6)
+
+
+def test_a_question_without_temporal_words_is_inactive() -> None:
+    """spec 09.1"""
+    assert read_temporal_query(CAFE).guard.reason is Reason.INACTIVE
+
+
+def test_a_label_counts_once_and_needs_whole_words() -> None:
+    assert temporal_labels("BEFORE lunch, before dinner") == (Label.BEFORE_OR_AFTER,)
+    assert temporal_labels("the beforehand sinceritys of Firstborn") == ()
+
+
+def test_even_the_weakest_label_passes_the_threshold_so_the_guard_decides() -> None:
+    weakest = min(temporal_indicator((label,)) for label in Label)
+    assert weakest == pytest.approx(0.7 / 1.5)
+    assert weakest >= XI_THRESHOLD
+
+
+@settings(max_examples=200, deadline=None)
+@given(words, words)
+def test_the_indicator_is_bounded_and_grows_with_the_text(query: str, more: str) -> None:
+    xi = read_temporal_query(query).xi
+    assert 0.0 <= xi <= read_temporal_query(f"{query}\n{more}").xi <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "slots", "applies"),
+    [
+        (VISA, ("wait get visa", "mailing passport"), True),
+        (COURSE, ("course finish", "pottery class", "welding class"), True),
+        (BISCUIT, ("adopt biscuit",), False),
+        (AUDIT, ("audit",), False),
+    ],
+)
+def test_slots_and_guard_of_the_worked_questions(query: str, slots: tuple[str, ...], applies: bool) -> None:
+    """spec 09.2"""
+    reading = read_temporal_query(query)
+    assert reading.slots == slots
+    assert reading.guard.applies is applies
+
+
+def test_only_the_question_that_offers_two_sides_is_a_comparison() -> None:
+    """spec 09.2"""
+    comparisons = [query for query in (VISA, COURSE, BISCUIT, AUDIT, CAFE) if read_temporal_query(query).comparison]
+    assert comparisons == [COURSE]
+
+
+def test_an_or_without_a_named_thing_on_each_side_is_no_comparison() -> None:
+    assert not offers_two_sides("Did that come first or the")
+    assert not offers_two_sides("Which trip came first?")
+    assert not read_temporal_query("How long did the tea or the soup take after the walk?").comparison
+
+
+def test_a_filler_clause_counts_as_an_event_only_in_the_literal_reading() -> None:
+    """spec 09.9"""
+    literal = read_temporal_query(FAIR, drop_filler=False)
+    assert literal.slots == ("were there", "harbour concert old pier", "spring fair botanical garden")
+    assert (literal.guard.applies, literal.guard.reason) == (False, Reason.SLOT_COUNT)
+
+    reading = read_temporal_query(FAIR)
+    assert reading.slots == ("harbour concert old pier", "spring fair botanical garden")
+    assert (reading.guard.applies, reading.guard.reason) == (True, Reason.TWO_EVENTS)
+
+
+def test_a_long_clause_gives_its_first_and_last_four_terms() -> None:
+    slots = event_slots("Copper kettle whistled loudly beside grandmother's window")
+    assert slots == ("copper kettle whistled loudly", "loudly beside grandmother window")
+
+
+def test_words_around_a_bare_connective_still_give_a_slot() -> None:
+    assert event_slots("and then?") == ("then",)
+    assert event_slots("How long was it?") == ()
+    assert event_slots("") == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(words)
+def test_at_most_four_distinct_slots_of_at_most_four_terms(query: str) -> None:
+    slots = event_slots(query)
+    assert len(slots) == len(set(slots)) <= MAX_SLOTS
+    assert all(1 <= len(slot.split()) <= 4 for slot in slots)
+
+
+@pytest.mark.parametrize(
+    ("labels", "slot_count", "reason"),
+    [
+        ((Label.HOW_LONG,), 2, Reason.TWO_EVENTS),
+        ((Label.HOW_LONG,), 3, Reason.SLOT_COUNT),
+        ((Label.FIRST_OR_EARLIER,), 1, Reason.EARLIEST_EVENT),
+        ((Label.FIRST_OR_EARLIER, Label.WHEN_DID), 4, Reason.EARLIEST_EVENT),
+        ((Label.FIRST_OR_EARLIER,), 0, Reason.SLOT_COUNT),
+        ((Label.FIRST_OR_EARLIER, Label.BEFORE_OR_AFTER), 3, Reason.SLOT_COUNT),
+        ((Label.WHEN_DID,), 2, Reason.NO_STRONG_LABEL),
+        ((), 2, Reason.INACTIVE),
+    ],
+)
+def test_the_guard_names_its_reason(labels: tuple[Label, ...], slot_count: int, reason: Reason) -> None:
+    guard = judge(labels, temporal_indicator(labels), slot_count)
+    assert guard.reason is reason
+    assert guard.applies is (reason in {Reason.TWO_EVENTS, Reason.EARLIEST_EVENT})
+
+
+@pytest.mark.parametrize(
+    ("text", "density"),
+    [
+        ("Boiler broke 4/2, plumber came April 9th at 8:15 am", 1.0),
+        ("The visa came on 5/20", 0.3333333),
+        ("Moved in on 2024-08-11.", 0.3333333),
+        ("Nothing happened here", 0.0),
+        ("in the middle of nowhere", 0.0),
+    ],
+)
+def test_anchor_density_of_the_worked_texts(text: str, density: float) -> None:
+    """spec 09.3"""
+    assert anchor_density(text) == pytest.approx(density, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors"),
+    [
+        ("at midnight in mid-June, mid-summer, mid May", {"mid-june", "mid-summer", "mid may"}),
+        ("Sept. 3rd, 2021 or 3/4/21 or 3/4/2021", {"sept. 3rd, 2021", "3/4/21", "3/4/2021"}),
+        ("in April 2019", {"2019"}),
+        ("Last  Saturday and next friday, then Friday", {"last saturday", "next friday", "friday"}),
+        ("today, TODAY, yesterday", {"today", "yesterday"}),
+        ("2024-08-11T08:15:30 logged 1719830400123", {"2024-08-11", "08:15", "1719830400123"}),
+        ("order 20240 costs 19.99, path 1/2/3/4, 123456789", set()),
+    ],
+)
+def test_each_expression_is_one_anchor(text: str, anchors: set[str]) -> None:
+    assert find_anchors(text) == anchors
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(), st.sampled_from(["4/2", "Monday", "2024-08-11", "today", "8:15 am", "in 1999", "nothing"]))
+def test_anchor_density_is_bounded_and_grows_with_the_text(text: str, more: str) -> None:
+    assert 0.0 <= anchor_density(text) <= anchor_density(f"{text}\n\n{more}") <= 1.0
+
+
+def covered(slots: list[str], texts: list[str], cosine: NDArray[np.float64] | None = None) -> list[set[int]]:
+    return [set(found) for found in covered_slots(slots, texts, cosine)]
+
+
+def test_a_slot_is_matched_by_its_words_or_by_its_meaning() -> None:
+    slots, texts = ["mailing passport", "visa"], ["I mailed my travel papers", "The visa is here", "Mailing letters"]
+    assert covered(slots, texts) == [set(), {1}, {0}]
+    cosine = np.array([[0.50, 0.1], [0.49, 0.2], [np.nan, -1.0]])
+    assert covered(slots, texts, cosine) == [{0}, {1}, {0}]
+
+
+def test_half_of_the_words_is_enough_and_less_is_not() -> None:
+    slots = ["harbour concert old pier", "wait get visa"]
+    assert covered(slots, ["an old harbour", "an old boat", "a visa"]) == [{0}, set(), set()]
+
+
+def test_no_slots_or_no_texts_match_nothing() -> None:
+    assert covered([], ["text"]) == [set()]
+    assert covered(["visa"], []) == []
+
+
+def test_a_cosine_of_the_wrong_shape_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"shape \(1, 2\), got \(2, 1\)"):
+        covered_slots(["a", "b"], ["text"], np.zeros((2, 1)))
