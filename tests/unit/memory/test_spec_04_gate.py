@@ -1,0 +1,328 @@
+"""The gating scalar: its signals, bounds, decision and searches (spec 04)."""
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lithify.errors import Misconfigured, Unavailable
+from lithify.memory.gate import GateConfig, GatedTurn, NeighbourSearch, blend, gate, gate_turn
+from lithify.memory.gate_signals import input_frequency, novelty, repetition, saturation
+
+TEA = "I prefer tea over coffee on long train rides"
+EXAMS = "Prof. Okafor said I have 3 exams on 2026-06-01"
+FIX = "Fixed ERR_QUOTA in svc/billing/rates.py by caching rows; merged to main."
+SIGNATURE = "func OpenLedger(path string) (Ledger, error) {"
+DEPLOY = "```sh\ngit push\nfunc Deploy() at build.go:12 commit 1a2b3c4d\n```"
+MIXED = "I prefer moving /app/queue.py after we fixed ERR_STALL in func DrainQueue() on 2026-05-04."
+
+GP2 = GateConfig(patterns="gp2")
+
+SIGNALS = ("t", "h", "r", "d", "p", "a", "dtech", "gconv", "gtech", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    text: str
+    turns: tuple[float, ...]
+    memories: tuple[float, ...]
+    signals: tuple[float, ...]  # in the order of SIGNALS, under gp1
+    gp2: float
+
+
+CASES = (
+    Case("hello", (), (), (0, 1, 0, 0, 0, 0, 0, 0.35, 0, 0.35), 0.35),
+    Case(TEA, (), (), (0, 1, 0, 0.4, 0, 0, 0, 0.45, 0, 0.45), 0.45),
+    Case(TEA, (), (0.75, -0.25), (0, 0.625, 0, 0.4, 0, 0, 0, 0.31875, 0, 0.31875), 0.31875),
+    Case(TEA, (0.8,) * 5, (0.5,) * 3, (0, 0.5, 1, 0.4, 0, 0, 0, 0.675, 0, 0.675), 0.675),
+    Case(TEA, (0.95,) * 10, (0.9,) * 5, (0, 0.1, 0, 0.4, 0, 0, 0, 0.135, 0, 0.135), 0.135),
+    Case(EXAMS, (), (), (0, 1, 0, 1, 0.5, 0, 0, 0.6, 0.2, 0.6), 0.6),
+    Case("I want to go home", (), (), (4 / 15, 1, 0, 0, 0, 0, 0, 0.35, 0, 0.256667), 0.35),
+    Case(FIX, (), (), (7 / 15, 1, 0, 0, 1, 0.7, 0, 0.35, 0.645, 0.487667), 0.428667),
+    Case(SIGNATURE, (), (), (4 / 15, 1, 0, 0, 0.8, 0, 0.4, 0.35, 0.42, 0.368667), 0.315333),
+    Case("panic: disk error at main.go:42", (), (), (0.6, 1, 0, 0.2, 0.9, 0, 0, 0.4, 0.36, 0.376), 0.32),
+    Case(DEPLOY, (), (), (1, 1, 0, 0.2, 0.7, 0, 0.4, 0.4, 0.38, 0.38), 0.38),
+    Case(MIXED, (1.0,) * 5, (1, 1), (11 / 15, 0, 1 / 3, 0.9, 1, 0.4, 0.4, 0.358333, 0.64, 0.564889), 0.564889),
+    Case("panic: nil map write at store.go:88", (), (), (0.6, 1, 0, 0.2, 0, 0, 0, 0.4, 0, 0.16), 0.266667),
+)
+
+wild_floats = st.floats(allow_nan=True, allow_infinity=True)
+scores = st.lists(wild_floats, max_size=12)
+evidence = st.sampled_from(
+    [TEA, EXAMS, FIX, SIGNATURE, DEPLOY, MIXED, "traceback", "0xff", "struct", "test(x)", "// note", " "],
+)
+texts = st.one_of(st.text(), st.lists(st.one_of(evidence, st.text(max_size=20)), max_size=5).map("\n".join))
+configs = st.builds(
+    GateConfig,
+    **dict.fromkeys(("w1c", "w2c", "w3c", "w1t", "w2t", "w3t", "tech_norm", "threshold"), wild_floats),
+    patterns=st.sampled_from(["gp1", "gp2"]),
+)
+
+
+def test_novelty_is_full_without_close_memories() -> None:
+    """spec 04.1"""
+    assert novelty([]) == 1.0
+    assert novelty([0.0, -0.4, -1.0]) == 1.0
+    assert novelty([0.75, -0.25]) == 0.625
+
+
+def test_saturation_vetoes_repetition() -> None:
+    """spec 04.2"""
+    assert saturation([0.85] * 3) == 1.0
+    assert [repetition(frequency, 1.0) for frequency in (0.0, 0.2, 1.0)] == [0.0, 0.0, 0.0]
+    assert saturation([0.9, 0.85, 0.5]) == pytest.approx(2 / 3)
+    twice_known = gate("hello", [0.9] * 5, [0.9, 0.9])
+    assert twice_known.input_freq == 1.0
+    assert twice_known.r == pytest.approx(1 / 3)
+
+
+def test_hit_thresholds_are_inclusive() -> None:
+    """spec 04.3"""
+    assert input_frequency([0.80, 0.7999]) == pytest.approx(1 / 5)
+    assert saturation([0.85, 0.8499]) == pytest.approx(1 / 3)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts, scores, scores, configs)
+def test_score_lies_between_its_branches(
+    text: str, turns: list[float], memories: list[float], config: GateConfig
+) -> None:
+    """spec 04.4"""
+    decision = gate(text, turns, memories, config)
+    assert all(0.0 <= getattr(decision, name) <= 1.0 for name in SIGNALS)
+    assert min(decision.gconv, decision.gtech) <= decision.score <= max(decision.gconv, decision.gtech)
+
+
+unit = st.floats(0, 1)
+
+
+@settings(max_examples=500, deadline=None)
+@given(unit, unit)
+def test_equal_branches_leave_nothing_to_blend(t: float, branch: float) -> None:
+    """spec 04.4: rounding must not push the score out of its branches."""
+    assert blend(t, branch, branch) == branch
+
+
+def test_pure_talk_and_pure_technology_use_one_branch() -> None:
+    """spec 04.5"""
+    talk, technology = gate(TEA, [], []), gate(DEPLOY, [], [])
+    assert talk.t == 0.0
+    assert talk.score == talk.gconv
+    assert technology.t == 1.0
+    assert technology.score == technology.gtech
+    assert technology.gtech != technology.gconv
+
+
+def test_code_signature_is_no_conversation() -> None:
+    """spec 04.6"""
+    assert gate(SIGNATURE, [], []).d == 0.0
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.text[:20]}|{case.memories}")
+def test_worked_case(case: Case) -> None:
+    """spec 04.7"""
+    decision = gate(case.text, case.turns, case.memories)
+    assert [getattr(decision, name) for name in SIGNALS] == pytest.approx(case.signals, abs=1e-6)
+    assert decision.promote is (case.signals[-1] >= 0.35)
+    corrected = gate(case.text, case.turns, case.memories, GP2)
+    assert corrected.score == pytest.approx(case.gp2, abs=1e-6)
+    assert corrected.promote is (case.gp2 >= 0.35)
+
+
+def test_two_strongest_technical_patterns_do_not_saturate() -> None:
+    """spec 04.8"""
+    assert gate("```\ntraceback\n```", [], []).t == pytest.approx(0.666667, abs=1e-6)
+
+
+def test_specificity_is_diluted_by_length() -> None:
+    """spec 04.9"""
+    short = "See src/a/b.py."
+    assert gate(short, [], []).p == pytest.approx(0.7)
+    assert gate(short + " word" * 200, [], []).p == pytest.approx(0.276680, abs=1e-6)
+
+
+def test_specificity_is_diluted_only_above_one_hundred_units() -> None:
+    short = "See src/a/b.py."
+    assert gate(short.ljust(403, "x"), [], []).p == pytest.approx(0.7)
+    assert gate(short.ljust(404, "x"), [], []).p == pytest.approx(0.7 / 1.01)
+
+
+def test_threshold_is_inclusive() -> None:
+    """spec 04.10"""
+    boundary = gate("hello", [], [])
+    assert boundary.score == 0.35
+    assert boundary.promote
+    below = gate("hello", [], [0.0000001 / 0.35])
+    assert below.score == pytest.approx(0.3499999, abs=1e-12)
+    assert not below.promote
+
+
+@dataclass(slots=True)
+class Neighbours:
+    """A search over fixed similarities by source turn, which remembers what it was asked."""
+
+    by_turn: dict[str, float] = field(default_factory=dict)
+    asked: list[tuple[str, int]] = field(default_factory=list)
+
+    def __call__(self, text: str, *, limit: int, other_than: str) -> Sequence[float]:
+        self.asked.append((text, limit))
+        others = [score for turn, score in self.by_turn.items() if turn != other_than]
+        return sorted(others, reverse=True)[:limit]
+
+
+def test_own_copies_do_not_change_the_decision() -> None:
+    """spec 04.11"""
+    turn = GatedTurn("t9", "user", TEA)
+    alone = gate_turn(turn, Neighbours({"t1": 0.9}), Neighbours({"t2": 0.4}))
+    with_copies = gate_turn(turn, Neighbours({"t9": 1.0, "t1": 0.9}), Neighbours({"t9": 1.0, "t2": 0.4}))
+    assert alone is not None
+    assert alone.input_freq == pytest.approx(0.2)
+    assert with_copies == alone
+
+
+def test_gate_searches_twice() -> None:
+    """spec 04.12"""
+    turns, memories = Neighbours(), Neighbours()
+    assert gate_turn(GatedTurn("t1", "user", "hello"), turns, memories) == gate("hello", [], [])
+    assert (turns.asked, memories.asked) == ([("hello", 10)], [("hello", 5)])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.text[:20]}|{case.memories}")
+def test_payload_carries_the_signals_and_reproduces_the_score(case: Case) -> None:
+    """spec 04.13"""
+    config = GateConfig()
+    payload = gate(case.text, case.turns, case.memories, config).as_payload()
+    numbers = {name.removeprefix("gating_"): value for name, value in payload.items()}
+    assert numbers.pop("patterns") == "gp1"
+    stored = {name: float(value) for name, value in numbers.items()}
+    assert set(stored) == {*SIGNALS, "input_freq", "mem_saturation"}
+    talk = zip(config.conversational, (stored["h"], stored["r"], stored["d"]), strict=True)
+    technology = zip(config.technical, (stored["p"], stored["a"], stored["dtech"]), strict=True)
+    gconv, gtech = (sum(weight * signal for weight, signal in pairs) for pairs in (talk, technology))
+    repeated = stored["input_freq"] * (1 - stored["mem_saturation"])
+    assert stored["r"] == pytest.approx(repeated, abs=1e-9)
+    assert stored["score"] == pytest.approx((1 - stored["t"]) * gconv + stored["t"] * gtech, abs=1e-9)
+
+
+@settings(max_examples=200, deadline=None)
+@given(texts, scores, scores, configs)
+def test_any_decision_recombines(text: str, turns: list[float], memories: list[float], config: GateConfig) -> None:
+    decision = gate(text, turns, memories, config)
+    assert decision.recombine() == pytest.approx(decision.score, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        GatedTurn("t1", "assistant", FIX),
+        GatedTurn("t1", "system", FIX),
+        GatedTurn("t1", "user", " \n"),
+        GatedTurn("t1", "user", ""),
+    ],
+)
+def test_only_user_turns_with_text_are_gated(turn: GatedTurn) -> None:
+    """spec 04.14"""
+    turns, memories = Neighbours(), Neighbours()
+    assert gate(FIX, [], []).promote
+    assert gate_turn(turn, turns, memories) is None
+    assert turns.asked == memories.asked == []
+
+
+class Ingest:
+    """The order of a real ingest: the session copy first, then the gate, whose failure stays its own."""
+
+    def __init__(self, search_turns: NeighbourSearch, search_memories: NeighbourSearch) -> None:
+        self.searches = (search_turns, search_memories)
+        self.session: list[str] = []
+        self.durable: list[str] = []
+
+    def __call__(self, turn: GatedTurn) -> bool:
+        self.session.append(turn.id)
+        with suppress(Unavailable):
+            decision = gate_turn(turn, *self.searches)
+            if decision is not None and decision.promote:
+                self.durable.append(turn.id)
+        return True
+
+
+def unreachable(text: str, *, limit: int, other_than: str) -> Sequence[float]:
+    raise Unavailable
+
+
+@pytest.mark.parametrize(
+    ("search_turns", "search_memories", "role", "durable"),
+    [
+        (Neighbours(), Neighbours(), "user", ["t1"]),
+        (Neighbours(), Neighbours(), "assistant", []),
+        (unreachable, Neighbours(), "user", []),
+        (Neighbours(), unreachable, "user", []),
+    ],
+)
+def test_a_failing_gate_costs_the_promotion_and_nothing_else(
+    search_turns: NeighbourSearch, search_memories: NeighbourSearch, role: str, durable: list[str]
+) -> None:
+    """spec 04.14"""
+    ingest = Ingest(search_turns, search_memories)
+    assert ingest(GatedTurn("t1", role, FIX)) is True
+    assert (ingest.session, ingest.durable) == (["t1"], durable)
+
+
+def test_weights_are_made_convex_per_branch() -> None:
+    """spec 04.15"""
+    thirds = GateConfig(w1c=1, w2c=1, w3c=1, w1t=1, w2t=1, w3t=1)
+    assert thirds.conversational == pytest.approx((1 / 3,) * 3)
+    assert thirds.technical == pytest.approx((1 / 3,) * 3)
+    fallen = GateConfig(w1c=0, w2c=0, w3c=-1, w1t=5, w2t=0, w3t=0)
+    assert fallen.conversational == (0.35, 0.40, 0.25)
+    assert fallen.technical == (1.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_non_finite_numbers_fall_back_to_defaults(bad: float) -> None:
+    config = GateConfig(w1c=bad, w2c=1, w3t=bad, w1t=1, tech_norm=bad, threshold=bad)
+    assert config == GateConfig()
+
+
+def test_limits_are_kept_in_their_domains() -> None:
+    assert GateConfig(tech_norm=0).tech_norm == 1.5
+    assert GateConfig(tech_norm=-2).tech_norm == 1.5
+    assert GateConfig(tech_norm=2).tech_norm == 2
+    assert (GateConfig(threshold=7).threshold, GateConfig(threshold=-1).threshold) == (1.0, 0.0)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(Misconfigured, match="patterns is 'gp3'; choose one of gp1, gp2"):
+        GateConfig(patterns="gp3")
+    with pytest.raises(Misconfigured, match="durable_admission is 'never'"):
+        GateConfig(durable_admission="never")  # type: ignore[arg-type]  # what an operator may type
+
+
+def test_always_mode_promotes_and_keeps_the_signals() -> None:
+    gated = gate(TEA, [], [0.75, -0.25])
+    always = gate(TEA, [], [0.75, -0.25], GateConfig(durable_admission="always"))
+    assert (gated.promote, always.promote) == (False, True)
+    assert always.as_payload() == gated.as_payload()
+
+
+def test_stability_never_falls_below_that_of_a_user_turn() -> None:
+    assert gate("hello", [], []).stability_weight == 0.5
+    assert gate(EXAMS, [], []).stability_weight == pytest.approx(0.6)
+
+
+def test_payload_leaves_out_no_field_but_the_verdict() -> None:
+    decision = gate(MIXED, [], [])
+    assert len(decision.as_payload()) == len(fields(decision)) - 1
+
+
+HOSTILE_ATOMS = ("a", "-", " \n", "`", "a/", "-1/2/", "a.", "a(", "use ", "at x", "my a ", "HTTP ")
+
+
+@pytest.mark.parametrize("atom", HOSTILE_ATOMS)
+def test_hostile_text_of_200_kb_is_judged(atom: str) -> None:
+    """Returns at all: a backtracking expression would need hours here."""
+    text = f"x{atom * (200_000 // len(atom))}é"
+    assert all(0.0 <= gate(text, [], [], config).score <= 1.0 for config in (GateConfig(), GP2))
