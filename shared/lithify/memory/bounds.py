@@ -1,12 +1,15 @@
 """Keeps numbers inside their domains: no formula may produce NaN, a negative score or a zero division."""
 
 import math
+import sys
 from collections.abc import Sequence
 
 
 def is_number(value: object) -> bool:
     """True for finite ints and floats; bool, NaN, infinities, None and text are not numbers here."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max  # an int may be larger than any float
 
 
 def number_or(value: object, default: float) -> float:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from lithify.errors import Misconfigured
 from lithify.memory.authored import AuthoredNode
+from lithify.memory.budget import TOLERANCE
 
 LARGEST_NAMED = 3  # documents the error lists; enough to know where to cut
-TOLERANCE = 1e-9  # the same slack the assembler allows (spec 08 §6)
 
 
 def check_hard_reserve(hard_rules: Iterable[AuthoredNode], share: float | None, budget: float | None) -> None:

@@ -7,11 +7,13 @@ from html import escape, unescape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lithify.memory.candidate import Candidate, Kind
 from lithify.memory.compaction_plan import CompactionPolicy, Trigger, compact, plan_compaction
+from lithify.memory.duplicates import without_shown
+from lithify.memory.scope import Scope
 from lithify.memory.tail import BASE_TURNS, TailPolicy, Turn
-from lithify.memory.tail_exclusion import tail_exclusion
 from lithify.memory.tokens import estimate_tokens
-from tests.unit.memory.session_store import SESSION, DictStore, chat, drafter
+from tests.unit.memory.session_store import DictStore, chat, drafter
 
 AWKWARD = [
     "plain words\r\nwith  two spaces and a trailing blank ",
@@ -28,24 +30,24 @@ def rendered_cost(turn: Turn) -> float:
 def test_tail_turn_is_hidden_from_recall_under_each_of_its_ids() -> None:
     """spec 07.10 (X42)"""
     tail = TailPolicy().select(chat(10), rendered_cost)
-    hidden = tail_exclusion(SESSION, tail)
-    newest = tail.recent[-1]
-    # (record id, source session, source turn id, text) as a durable search would return them
-    hits = [
-        (newest.id, "", "", newest.text),
-        ("alice:promoted", SESSION, newest.id, newest.text),
-        ("alice:other-session", "s2", newest.id, "said elsewhere"),
-        (tail.older[0].id, "", "", tail.older[0].text),
+    newest, older = tail.recent[-1], tail.older[0]
+    found = [
+        recalled("point-1", newest.text, newest.id),
+        recalled("alice:promoted", newest.text, newest.id),
+        recalled("point-2", older.text, older.id),
     ]
-    recalled = [text for record, session, source, text in hits if not hidden.hides(record, session, source)]
-    assert recalled == ["said elsewhere", tail.older[0].text]
+    kept = without_shown(found, (), {turn.id for turn in tail.recent})
+    assert [candidate.text for candidate in kept] == [older.text]
 
 
 def test_messages_the_host_shows_are_hidden_too() -> None:
     """spec 07.10"""
-    hidden = tail_exclusion(SESSION, TailPolicy().select([], rendered_cost), ["h1", "h2", "h3", "h4", "h5"])
-    assert [hidden.hides(f"h{i}") for i in range(1, 6)] == [False, True, True, True, True]
-    assert hidden.hides("alice:promoted", SESSION, "h5")
+    found = [recalled("h1", "shown by id", None), recalled("point-1", "shown by turn", "h2"), recalled("p", "new", "x")]
+    assert [candidate.text for candidate in without_shown(found, {"h1"}, {"h2"})] == ["new"]
+
+
+def recalled(key: str, text: str, source_turn: str | None) -> Candidate:
+    return Candidate(key, "memories", text, Scope.USER, Kind.MEMORY, source_turn=source_turn)
 
 
 def test_tail_entries_are_what_was_ingested() -> None:

@@ -1,0 +1,47 @@
+"""How much a memory counts apart from the query: recency, use and authorship (spec 08 §3)."""
+
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lithify.memory.bounds import convex
+from lithify.memory.columns import FloatArray, Numbers, finite, unit
+
+
+class AuthorityWeights(NamedTuple):
+    """All zero falls back to these defaults, not to those of the hybrid score (X41)."""
+
+    recency: float = 0.5  # α_r
+    frequency: float = 0.2  # α_f
+    authored: float = 0.3  # α_a
+
+    def normalised(self) -> Self:
+        return type(self)(*convex(self, type(self)()))
+
+
+AUTHORITY_WEIGHTS = AuthorityWeights()
+
+
+def frequency(access_count: npt.ArrayLike, max_access: float) -> FloatArray:
+    """f in [0, 1]: 0 without any access, below 1 because the denominator counts one access more.
+
+    `max_access` is the running maximum over everything retrievable (X40); a stale one is raised to the list's own.
+    """
+    counts = np.maximum(finite(access_count), 0.0)
+    highest = max(float(finite(max_access)), float(counts.max(initial=0.0)))
+    used: FloatArray = np.log1p(counts) / np.log(2.0 + highest)
+    return used
+
+
+def authored_value(authority: Numbers, authored: npt.ArrayLike) -> FloatArray:
+    """a: the declared authority where there is one, else 1 for authored text and 0 for the rest."""
+    return np.clip(finite(authority, absent=authored), 0.0, 1.0)
+
+
+def authority_weight(
+    fresh: npt.ArrayLike, used: npt.ArrayLike, declared: npt.ArrayLike, weights: AuthorityWeights
+) -> FloatArray:
+    """ω in [0, 1] for convex weights and parts in [0, 1]."""
+    mixed = weights.recency * unit(fresh) + weights.frequency * unit(used) + weights.authored * unit(declared)
+    return np.minimum(mixed, 1.0)

@@ -1,0 +1,101 @@
+"""Decides which tier answers a query, without touching a store (spec 03 §4)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from lithify.errors import Misconfigured
+from lithify.memory.bounds import number_or
+from lithify.memory.columns import FloatArray
+
+TIERS = ("l1", "l2", "l3")
+FULL_TIER = TIERS[-1]  # the source of truth; the others are caches of its prefixes
+DEADLINE_MS = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cascade:
+    """Tier sizes and exit thresholds of one embedding profile, both calibrated for its model.
+
+    A model that was not trained for prefixes has one size, no threshold and is searched in full.
+    """
+
+    dims: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    deadline_ms: float = DEADLINE_MS
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.dims) <= len(TIERS) or len(self.thresholds) != len(self.dims) - 1:
+            raise Misconfigured(f"tiers {self.dims} need one threshold fewer than sizes, got {self.thresholds}")
+        if self.dims[0] < 1 or any(small >= large for small, large in pairwise(self.dims)):
+            raise Misconfigured(f"tier sizes must be positive and grow, got {self.dims}")
+        if not all(-1.0 <= threshold <= 1.0 for threshold in self.thresholds):
+            raise Misconfigured(f"tier thresholds are dot products in [-1, 1], got {self.thresholds}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return TIERS[-len(self.dims) :]
+
+    @property
+    def lower(self) -> tuple[str, ...]:
+        return self.names[:-1]
+
+    def dims_of(self, tier: str) -> int:
+        return self.dims[self.names.index(tier)]
+
+    def exits(self, tier: str, best: float) -> bool:
+        """The full tier always answers; a lower one from its threshold on, not only above it (X15)."""
+        return tier == FULL_TIER or best >= self.thresholds[self.lower.index(tier)]
+
+
+# The sources' model, nomic-embed-text-v1.5. Other models bring their own calibration.
+NOMIC_CASCADE = Cascade(dims=(64, 256, 768), thresholds=(0.65, 0.75))
+
+
+@dataclass(frozen=True, slots=True)
+class TierTrace:
+    """One searched tier as it appears in a receipt."""
+
+    tier: str
+    dims: int
+    best: float
+    latency_ms: float
+    exited: bool
+
+
+def trace_tier(cascade: Cascade, tier: str, scores: Sequence[float], latency_ms: float) -> TierTrace:
+    """A tier without hits, or one whose search failed, has a best score of 0."""
+    best = max((number_or(score, 0.0) for score in scores), default=0.0)
+    return TierTrace(tier, cascade.dims_of(tier), best, latency_ms, cascade.exits(tier, best))
+
+
+def next_tier(
+    cascade: Cascade, usable: Collection[str], searched: Sequence[TierTrace], elapsed_ms: float
+) -> str | None:
+    """The tier to search now, or None once a search has settled the query.
+
+    Past the deadline only the full tier is asked.
+    """
+    if searched and searched[-1].exited:
+        return None
+    if elapsed_ms >= cascade.deadline_ms:
+        return FULL_TIER
+    done = cascade.names.index(searched[-1].tier) + 1 if searched else 0
+    return next((tier for tier in cascade.lower[done:] if tier in usable), FULL_TIER)
+
+
+def usable_tiers(cascade: Cascade, counts: Mapping[str, int], *, dirty: bool) -> frozenset[str]:
+    """Lower tiers that hold every record; an early exit from a partial one would hide the rest.
+
+    `dirty` says that some record of the searched set is marked as missing a tier.
+    """
+    complete = (tier for tier in cascade.lower if counts.get(tier, 0) == counts.get(FULL_TIER, 0))
+    return frozenset() if dirty else frozenset(complete)
+
+
+def full_scores(query: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
+    """Full-tier dot products of the hits of an early exit: all later thresholds are meant for these."""
+    return np.asarray(vectors, dtype=np.float64) @ np.asarray(query, dtype=np.float64)

@@ -1,0 +1,177 @@
+"""Spec 08: the budget's arithmetic, degraded mode, and what is finally injected."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lithify.memory.budget import Shortage, degraded_reasons, memory_budget, plan_budgets
+from lithify.memory.composition import Composition, Cut, Item, Limit, compose_fixed, entry_item, fill, rule_item
+from lithify.memory.profile import SEED, Profile
+from lithify.memory.rendering import BLOCK_OVERHEAD
+from lithify.memory.tail import Turn, select_tail
+from tests.unit.memory.candidate_samples import PROFILES
+
+EXAMPLE = replace(SEED, tail_fraction=0.4)
+ALTERNATING = [Turn(f"t{i}", float(i), "user" if i % 2 == 0 else "assistant", "x") for i in range(10)]
+
+
+def priced(prefix: str, *costs: int) -> list[Item]:
+    return [Item(f"{prefix}{i}", f"{prefix}{i}", cost) for i, cost in enumerate(costs)]
+
+
+def composed(
+    tau: float,
+    hard: list[Item],
+    soft: list[Item],
+    base: list[Item],
+    recalled: list[Item],
+    profile: Profile = SEED,
+    guidance: list[Item] | None = None,
+) -> Composition:
+    fixed = compose_fixed(tau + BLOCK_OVERHEAD, hard, soft, base, lambda *_: base, profile)
+    return fill(fixed, guidance or [], recalled)
+
+
+@pytest.mark.parametrize(("profile", "tail_turns", "tail_cost", "left"), [(EXAMPLE, 6, 180, 110), (SEED, 4, 120, 170)])
+def test_the_worked_example_of_the_budget(profile: Profile, tail_turns: int, tail_cost: int, left: int) -> None:
+    """spec 08.9"""
+    budgets = plan_budgets(500, 0, 120, 120, [40, 50, 70, 20], profile)
+    assert (budgets.soft_limit, budgets.soft, budgets.soft_count) == (150, 90, 2)
+    assert budgets.tail_limit == 290
+    tail = select_tail(ALTERNATING, lambda _: 30.0, m=4, target=budgets.tail_target, hardcap=budgets.tail_limit)
+    assert len(tail.recent) == tail_turns
+    assert 30 * len(tail.recent) == tail_cost
+    assert budgets.retrieval(tail_cost) == left
+    assert budgets.guidance(tail_cost) == min(75, left)
+    assert not budgets.degraded
+
+
+@pytest.mark.parametrize(
+    ("hard", "base", "shortages"),
+    [
+        (160, 0, [Shortage.HARD_OVER_RESERVE]),
+        (120, 400, [Shortage.HARD_AND_TAIL_OVER_BUDGET]),
+        (160, 400, [Shortage.HARD_OVER_RESERVE, Shortage.HARD_AND_TAIL_OVER_BUDGET]),
+        (150, 350, []),
+    ],
+)
+def test_degraded_mode_keeps_rules_and_base_and_nothing_else(hard: int, base: int, shortages: list[Shortage]) -> None:
+    """spec 08.10"""
+    profile = replace(SEED, hard_fraction=0.3)
+    rules, turns = priced("h", hard // 2, hard - hard // 2), priced("t", base)
+    result = composed(500, rules, priced("s", 1), turns, priced("m", 1), profile, priced("e", 1))
+    budgets = result.fixed.budgets
+    assert [reason.shortage for reason in budgets.reasons] == shortages
+    assert result.fixed.hard == tuple(rules)
+    assert result.fixed.tail == tuple(turns)
+    assert budgets.excess == max(0, hard + base - 500)
+    if shortages:
+        assert (result.fixed.soft, result.guidance, result.recalled) == ((), (), ())
+        assert {cut.limit for cut in result.cut} == {Limit.DEGRADED}
+        assert result.blocks()[0].name == "memory_degraded"
+        assert all(str(reason) in result.blocks()[0].text for reason in budgets.reasons)
+    else:
+        assert (len(result.fixed.soft), len(result.recalled)) == (0, 0)
+
+
+def test_an_empty_world_gives_an_empty_prompt() -> None:
+    """spec 08.11 (nothing)"""
+    result = fill(compose_fixed(0, [], [], [], lambda *_: [], SEED), [], priced("m", 1))
+    assert result.blocks() == ()
+    assert result.tokens() == 0
+    assert not result.fixed.budgets.degraded
+
+
+def test_rules_and_tail_survive_when_nothing_is_left_for_recall() -> None:
+    """spec 08.11 (no room)"""
+    result = composed(150, priced("h", 50), [], priced("t", 100), priced("m", 1, 1), guidance=priced("e", 1))
+    assert result.fixed.budgets.retrieval(100) == 0
+    assert (result.guidance, result.recalled) == ((), ())
+    assert [item.id for item in result.items] == ["h0", "t0"]
+    assert [cut.limit for cut in result.cut] == [Limit.GUIDANCE, Limit.RETRIEVAL, Limit.RETRIEVAL]
+
+
+def test_no_budget_at_all_is_degraded_once_there_is_a_rule() -> None:
+    [reason] = plan_budgets(0, 0, 10, 0, [], SEED).reasons
+    assert reason.shortage is Shortage.HARD_AND_TAIL_OVER_BUDGET
+    assert str(reason) == "hard rules and the newest turns need 10 tokens, the budget is 0"
+    [reserve] = degraded_reasons(100, 50, 0, 0.4)
+    assert str(reserve) == "the hard rules need 50 tokens, their reserve is 40"
+
+
+def test_rounding_does_not_degrade() -> None:
+    assert degraded_reasons(100.0, 30.0 + 1e-10, 70.0, 0.3) == ()
+
+
+def test_guidance_takes_its_share_before_recall() -> None:
+    guidance, recalled = priced("e", 10, 5, 1), priced("m", 30, 60, 1)
+    result = composed(100, [], [], [], recalled, guidance=guidance)
+    assert [item.id for item in result.guidance] == ["e0", "e1"]
+    assert [item.id for item in result.recalled] == ["m0"]
+    assert result.cut == (
+        Cut("e2", 1, Limit.GUIDANCE),
+        Cut("m1", 60, Limit.RETRIEVAL),
+        Cut("m2", 1, Limit.RETRIEVAL),
+    )
+
+
+def test_access_counts_grow_once_for_what_was_injected() -> None:
+    """spec 08.14"""
+    counts: Counter[str] = Counter()
+    for _ in range(3):
+        result = composed(
+            100, priced("h", 1), priced("s", 1), priced("t", 1), priced("m", 40, 90), guidance=priced("e", 5)
+        )
+        counts.update(result.accessed)
+    assert counts == {"e0": 3, "m0": 3}
+    shared = Item("m0", "again", 1)
+    assert composed(100, [], [], [], priced("m", 1), guidance=[shared]).accessed == ("m0",)
+
+
+def test_the_memory_budget_is_a_share_of_the_hosts() -> None:
+    assert memory_budget(8000, SEED) == 2000
+    assert memory_budget(-5, SEED) == memory_budget(math.nan, SEED) == 0.0
+
+
+def test_overhead_is_taken_off_first() -> None:
+    assert plan_budgets(500, 100, 0, 0, [], SEED).tau == 400
+    assert plan_budgets(50, 100, 0, 0, [], SEED).tau == 0
+    assert plan_budgets(math.nan, 0, 0, 0, [], SEED).tau == 0
+
+
+def test_costs_come_from_what_is_injected() -> None:
+    rule, entry = rule_item("r", "Be <kind>."), entry_item("m", "<b>", "system", "recalled", "t1")
+    assert rule.body == "Be <kind>."
+    assert entry.body == '<entry role="unknown" source="recalled">&lt;b&gt;</entry>'
+    assert entry.source_turn == "t1"
+    assert rule_item("r", "x", len).cost == len("[M9999] \n") + 1
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@settings(max_examples=200, deadline=None)
+@given(
+    tau=st.floats(0, 3000) | st.integers(0, 3000),
+    hard=st.integers(0, 800),
+    base=st.integers(0, 800),
+    soft=st.lists(st.integers(1, 200), max_size=8),
+    overhead=st.integers(0, 120),
+)
+def test_budgets_always_add_up(
+    profile: Profile, tau: float, hard: int, base: int, soft: list[int], overhead: int
+) -> None:
+    budgets = plan_budgets(tau, overhead, hard, base, soft, profile)
+    assert budgets.soft == sum(soft[: budgets.soft_count]) <= max(budgets.soft_limit, 0.0)
+    assert budgets.degraded == (
+        hard + base > budgets.tau + 1e-9
+        or (profile.hard_fraction is not None and hard > profile.hard_fraction * budgets.tau + 1e-9)
+    )
+    assert budgets.tail_limit >= base - 1e-6  # the mandatory turns always fit below the cap of the tail
+    for tail in (base, budgets.tail_limit):
+        left = budgets.retrieval(tail)
+        assert 0.0 <= budgets.guidance(tail) <= left
+        if not budgets.degraded:
+            assert hard + budgets.soft + tail + left <= max(tau - overhead, 0.0) + 1e-6
