@@ -37,7 +37,7 @@ def test_namespace_root_has_no_init(root: str) -> None:
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_every_package_is_typed_and_regular(root: str) -> None:
-    packages = [p for p in (ROOT / root / "lithify").iterdir() if p.is_dir() and p.name != "__pycache__"]
+    packages = {path.parent for path in (ROOT / root / "lithify").rglob("*.py")}
     assert packages
     for package in packages:
         assert (package / "__init__.py").exists(), package

@@ -15,7 +15,7 @@ ENVELOPE_VERSION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One accepted turn. `seq` is its position in the session, counted by the accepting script if the host gave none."""
+    """One accepted turn. `seq` is its position in the session, counted on acceptance if the host gave none."""
 
     event_id: str
     tenant: str

@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from lithify.memory.candidate import Candidate, Kind
-from lithify.memory.profile import RECALL, SEED
-from lithify.memory.scope import Scope
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.profile import RECALL, SEED
+from lithify.memory.ranking.scope import Scope
 
 NOW = 1_700_000_000_000.0
 PROFILES = (SEED, RECALL)

@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from lithify.memory.commit_steps import (
+from lithify.memory.compaction.commit_steps import (
     AdvanceState,
     CheckGeneration,
     CommitStep,
@@ -20,13 +20,13 @@ from lithify.memory.commit_steps import (
     require_generation,
     swapped,
 )
-from lithify.memory.compaction_plan import SessionView
-from lithify.memory.draft import Abstractive, Draft, Embed, draft_cluster
-from lithify.memory.guidance import Shard
-from lithify.memory.ladder import Climb
-from lithify.memory.summary_id import Edge
-from lithify.memory.summary_record import SummaryRecord
-from lithify.memory.tail import Turn
+from lithify.memory.compaction.draft import Abstractive, Draft, Embed, draft_cluster
+from lithify.memory.compaction.guidance import Shard
+from lithify.memory.compaction.ladder import Climb
+from lithify.memory.compaction.plan import SessionView
+from lithify.memory.compaction.summary_id import Edge
+from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.prompt.tail import Turn
 
 SESSION = "s1"
 STEP_TYPES = (CheckGeneration, KeepShards, StoreSummary, AdvanceState, StoreEdges, RetireSources)

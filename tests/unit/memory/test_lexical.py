@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory import lexical
-from lithify.memory.lexical import LexicalAnalyser, token_index
-from lithify.memory.stopwords import STOP_WORDS
+from lithify.memory.lexical.analyser import LexicalAnalyser, token_index
+from lithify.memory.lexical.stopwords import STOP_WORDS
 
 analyser = LexicalAnalyser()
 
@@ -105,7 +104,7 @@ def test_texts_without_tokens_have_empty_vectors() -> None:
 
 
 def test_colliding_tokens_add_their_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "token_index", len)
+    monkeypatch.setattr("lithify.memory.lexical.analyser.token_index", len)
     assert analyser.query_vector("kettl tepot mug") == ([3, 5], [1.0, 2.0])
 
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
-from lithify.memory.authority import AuthorityWeights
-from lithify.memory.candidate import Candidate, Kind, Signals, read_candidate
-from lithify.memory.hybrid import HybridWeights
-from lithify.memory.profile import RECALL, SEED, Profile, TemporalWeights
-from lithify.memory.relevance import RelevanceWeights
-from lithify.memory.scope import PerScope, Scope
-from lithify.memory.scoring import score_pass2
+from lithify.memory.ranking.authority import AuthorityWeights
+from lithify.memory.ranking.candidate import Candidate, Kind, Signals, read_candidate
+from lithify.memory.ranking.hybrid import HybridWeights
+from lithify.memory.ranking.profile import RECALL, SEED, Profile, TemporalWeights
+from lithify.memory.ranking.relevance import RelevanceWeights
+from lithify.memory.ranking.scope import PerScope, Scope
+from lithify.memory.ranking.scoring import score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_numbers
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import lithify.memory.budget
-from lithify.memory.gate_length import gate_length
-from lithify.memory.packing import pack_first_fit, pack_prefix
-from lithify.memory.rendering import (
+import lithify.memory.prompt.budget
+from lithify.memory.gating.gate_length import gate_length
+from lithify.memory.prompt.packing import pack_first_fit, pack_prefix
+from lithify.memory.prompt.rendering import (
     BLOCK_OVERHEAD,
     BLOCKS,
     DEGRADED,
@@ -101,8 +101,8 @@ def test_injected_lines_and_frames_fit_the_budget(memories: list[str], budget: i
 
 
 def sources() -> Iterator[Path]:
-    memory = Path(lithify.memory.budget.__file__).parent
-    for root in (memory.parent, *(memory.parents[2] / part / "lithify" for part in ("services", "workers"))):
+    shared = Path(lithify.memory.prompt.budget.__file__).parents[2]
+    for root in (shared, *(shared.parents[1] / part / "lithify" for part in ("services", "workers"))):
         yield from root.rglob("*.py")
 
 
@@ -125,8 +125,8 @@ def test_only_the_gate_knows_the_gate_estimator() -> None:
 def test_static_check_sees_every_way_to_name_the_estimator(tmp_path: Path) -> None:
     for number, code in enumerate(
         (
-            "from lithify.memory.gate_length import gate_length",
-            "import lithify.memory.gate_length as g",
+            "from lithify.memory.gating.gate_length import gate_length",
+            "import lithify.memory.gating.gate_length as g",
             "gate_length('')",
         )
     ):

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.candidate import Candidate, Kind
-from lithify.memory.hybrid import HybridWeights, hybrid_score
-from lithify.memory.ordering import rank_key, rank_order
-from lithify.memory.profile import SEED, Profile
-from lithify.memory.quality import quality
-from lithify.memory.recency import age_seconds, recency
-from lithify.memory.scope import SCOPE_RATES, Scope
-from lithify.memory.scoring import score_hybrid
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.hybrid import HybridWeights, hybrid_score
+from lithify.memory.ranking.ordering import rank_key, rank_order
+from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.ranking.quality import quality
+from lithify.memory.ranking.recency import age_seconds, recency
+from lithify.memory.ranking.scope import SCOPE_RATES, Scope
+from lithify.memory.ranking.scoring import score_hybrid
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_candidates, wild_numbers
 
 PURE_SIMILARITY = replace(SEED, hybrid=HybridWeights(1.0, 0.0, 0.0))

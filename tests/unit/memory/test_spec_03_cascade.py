@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured, Unavailable
-from lithify.memory.backfill import Drop, DropReason, Restore, WriteVerdict, judge_write, write_order
-from lithify.memory.cascade import NOMIC_CASCADE, Cascade, TierTrace, next_tier, trace_tier, usable_tiers
 from lithify.memory.columns import FloatArray
-from lithify.memory.tiers import tier_vector
+from lithify.memory.vectors.backfill import Drop, DropReason, Restore, WriteVerdict, judge_write, write_order
+from lithify.memory.vectors.cascade import NOMIC_CASCADE, Cascade, TierTrace, next_tier, trace_tier, usable_tiers
+from lithify.memory.vectors.tiers import tier_vector
 from tests.unit.memory.tier_store import TierStore
 
 SMALL = Cascade(dims=(2, 4, 8), thresholds=(0.65, 0.75))

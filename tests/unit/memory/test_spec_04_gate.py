@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured, Unavailable
-from lithify.memory.gate import GateConfig, GatedTurn, NeighbourSearch, blend, gate, gate_turn
-from lithify.memory.gate_signals import input_frequency, novelty, repetition, saturation
+from lithify.memory.gating.gate import GateConfig, GatedTurn, NeighbourSearch, blend, gate, gate_turn
+from lithify.memory.gating.signals import input_frequency, novelty, repetition, saturation
 
 TEA = "I prefer tea over coffee on long train rides"
 EXAMS = "Prof. Okafor said I have 3 exams on 2026-06-01"

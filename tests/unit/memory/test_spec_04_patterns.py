@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.memory.gate_patterns import PATTERN_SETS, count, fires
+from lithify.memory.gating.patterns import PATTERN_SETS, count, fires
 
 GP1, GP2 = PATTERN_SETS["gp1"], PATTERN_SETS["gp2"]
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Invalid, Unavailable
-from lithify.memory.clustering import cluster_sizes, clusters
-from lithify.memory.compaction_plan import (
+from lithify.memory.compaction.clustering import cluster_sizes, clusters
+from lithify.memory.compaction.plan import (
     CompactionPolicy,
     SessionView,
     Trigger,
@@ -17,7 +17,7 @@ from lithify.memory.compaction_plan import (
     is_due,
     plan_compaction,
 )
-from lithify.memory.tail import Turn, coupled
+from lithify.memory.prompt.tail import Turn, coupled
 from tests.unit.memory.session_store import SESSION, DictStore, chat
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.cluster_geometry import Vectors
-from lithify.memory.commit_steps import (
+from lithify.memory.compaction.cluster_geometry import Vectors
+from lithify.memory.compaction.commit_steps import (
     AdvanceState,
     CheckGeneration,
     CommitStep,
@@ -19,18 +19,18 @@ from lithify.memory.commit_steps import (
     StoreEdges,
     StoreSummary,
 )
-from lithify.memory.compaction_plan import (
+from lithify.memory.compaction.draft import Draft
+from lithify.memory.compaction.ladder import Climb, climb, rungs
+from lithify.memory.compaction.plan import (
     CompactionPolicy,
     CompactionReport,
     Trigger,
     compact,
     plan_compaction,
 )
-from lithify.memory.draft import Draft
-from lithify.memory.ladder import Climb, climb, rungs
-from lithify.memory.preservation import preservation
-from lithify.memory.summary_record import SummaryRecord
-from lithify.memory.tail import TailPolicy, Turn
+from lithify.memory.compaction.preservation import preservation
+from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.prompt.tail import TailPolicy, Turn
 from tests.unit.memory.session_store import (
     STEP_TYPES,
     DictStore,

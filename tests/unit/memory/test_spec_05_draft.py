@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from lithify.memory.cluster_geometry import Vectors
-from lithify.memory.draft import Written, draft_cluster
-from lithify.memory.ladder import Rung, climb, rungs, shrinks
-from lithify.memory.prior_context import prior_context
-from lithify.memory.summariser_choice import mean_gating, wants_abstractive
-from lithify.memory.summary_id import Lineage
-from lithify.memory.summary_record import SummaryRecord
-from lithify.memory.tail import Turn
+from lithify.memory.compaction.cluster_geometry import Vectors
+from lithify.memory.compaction.draft import Written, draft_cluster
+from lithify.memory.compaction.ladder import Rung, climb, rungs, shrinks
+from lithify.memory.compaction.prior_context import prior_context
+from lithify.memory.compaction.summariser_choice import mean_gating, wants_abstractive
+from lithify.memory.compaction.summary_id import Lineage
+from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.prompt.tail import Turn
 from tests.unit.memory.session_store import SESSION, bag_of_words
 
 FAITHFUL = "The red boat left the harbour"

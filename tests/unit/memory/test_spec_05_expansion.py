@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.compaction_plan import compact, plan_compaction
-from lithify.memory.expansion import expand
-from lithify.memory.summary_id import Edge, Lineage, coverage_edges, edge_id, summary_id
+from lithify.memory.compaction.expansion import expand
+from lithify.memory.compaction.plan import compact, plan_compaction
+from lithify.memory.compaction.summary_id import Edge, Lineage, coverage_edges, edge_id, summary_id
 from tests.unit.memory.session_store import DictStore, chat, drafter
 
 

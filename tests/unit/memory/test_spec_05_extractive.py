@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.extractive import extract, keep_count
+from lithify.memory.compaction.extractive import extract, keep_count
 from lithify.memory.tokens import estimate_tokens
 
 PLANE = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]

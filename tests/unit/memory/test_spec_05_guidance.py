@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from lithify.memory.compaction_plan import Trigger, compact, plan_compaction
-from lithify.memory.guidance import PROTOTYPES, has_hint, is_guidance, shard_of, stability_weight
-from lithify.memory.tail import Turn
+from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance, shard_of, stability_weight
+from lithify.memory.compaction.plan import Trigger, compact, plan_compaction
+from lithify.memory.prompt.tail import Turn
 from tests.unit.memory.session_store import SESSION, DictStore, chat, drafter
 
 RULE = "Never use tabs here."

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.extractive import extract
-from lithify.memory.preservation import (
+from lithify.memory.compaction.extractive import extract
+from lithify.memory.compaction.preservation import (
     EXTRACTIVE,
     decay_rate,
     final_confidence,
@@ -16,7 +16,7 @@ from lithify.memory.preservation import (
     preservation,
     preserves,
 )
-from lithify.memory.quality import quality
+from lithify.memory.ranking.quality import quality
 
 
 def test_measures_of_a_one_sided_summary() -> None:

@@ -7,11 +7,11 @@ from html import escape, unescape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.candidate import Candidate, Kind
-from lithify.memory.compaction_plan import CompactionPolicy, Trigger, compact, plan_compaction
-from lithify.memory.duplicates import without_shown
-from lithify.memory.scope import Scope
-from lithify.memory.tail import BASE_TURNS, TailPolicy, Turn
+from lithify.memory.compaction.plan import CompactionPolicy, Trigger, compact, plan_compaction
+from lithify.memory.prompt.tail import BASE_TURNS, TailPolicy, Turn
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.duplicates import without_shown
+from lithify.memory.ranking.scope import Scope
 from lithify.memory.tokens import estimate_tokens
 from tests.unit.memory.session_store import DictStore, chat, drafter
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.tail import (
+from lithify.memory.prompt.tail import (
     Tail,
     TailPolicy,
     Turn,

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.budget import DegradedReason, Shortage
-from lithify.memory.candidate import Candidate
-from lithify.memory.composition import Composition, Item, compose_fixed, entry_item, fill, rule_item
-from lithify.memory.duplicates import distinct_records, distinct_turns, without_shown
-from lithify.memory.hops import Projected, merge_projection, plan_hops
-from lithify.memory.invariants import Evidence, violations
-from lithify.memory.keywords import keywords
-from lithify.memory.profile import SEED, Profile
-from lithify.memory.scoring import coarse_cut, score_pass2
-from lithify.memory.tail import Turn, chronological, select_tail
+from lithify.memory.prompt.budget import DegradedReason, Shortage
+from lithify.memory.prompt.composition import Composition, Item, compose_fixed, entry_item, fill, rule_item
+from lithify.memory.prompt.invariants import Evidence, violations
+from lithify.memory.prompt.tail import Turn, chronological, select_tail
+from lithify.memory.ranking.candidate import Candidate
+from lithify.memory.ranking.duplicates import distinct_records, distinct_turns, without_shown
+from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
+from lithify.memory.ranking.keywords import keywords
+from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.ranking.scoring import coarse_cut, score_pass2
 from lithify.memory.tokens import estimate_tokens
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, texts, wild_candidates
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.budget import Shortage, degraded_reasons, memory_budget, plan_budgets
-from lithify.memory.composition import Composition, Cut, Item, Limit, compose_fixed, entry_item, fill, rule_item
-from lithify.memory.profile import SEED, Profile
-from lithify.memory.rendering import BLOCK_OVERHEAD
-from lithify.memory.tail import Turn, select_tail
+from lithify.memory.prompt.budget import Shortage, degraded_reasons, memory_budget, plan_budgets
+from lithify.memory.prompt.composition import Composition, Cut, Item, Limit, compose_fixed, entry_item, fill, rule_item
+from lithify.memory.prompt.rendering import BLOCK_OVERHEAD
+from lithify.memory.prompt.tail import Turn, select_tail
+from lithify.memory.ranking.profile import SEED, Profile
 from tests.unit.memory.candidate_samples import PROFILES
 
 EXAMPLE = replace(SEED, tail_fraction=0.4)

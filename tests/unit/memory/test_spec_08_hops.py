@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.candidate import Candidate
-from lithify.memory.duplicates import distinct_records, distinct_turns, without_shown
-from lithify.memory.hops import Hop, Projected, merge_projection, plan_hops
-from lithify.memory.profile import SEED, Profile
-from lithify.memory.ranking import Scored
-from lithify.memory.scope import Scope
+from lithify.memory.ranking.candidate import Candidate
+from lithify.memory.ranking.duplicates import distinct_records, distinct_turns, without_shown
+from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
+from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.scope import Scope
 from tests.unit.memory.candidate_samples import PROFILES, candidate
 
 

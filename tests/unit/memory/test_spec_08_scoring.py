@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.authority import AuthorityWeights, authored_value, authority_weight, frequency
-from lithify.memory.candidate import Candidate, Kind
-from lithify.memory.keywords import coverage, keywords, terms
-from lithify.memory.profile import SEED, Profile
-from lithify.memory.relevance import RelevanceWeights, by_maximum, neighbour_signal, relevance
-from lithify.memory.scoring import Scored, coarse_cut, final_score, score_pass2
+from lithify.memory.ranking.authority import AuthorityWeights, authored_value, authority_weight, frequency
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.keywords import coverage, keywords, terms
+from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.ranking.relevance import RelevanceWeights, by_maximum, neighbour_signal, relevance
+from lithify.memory.ranking.scoring import Scored, coarse_cut, final_score, score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, texts, wild_candidates, wild_numbers
 
 ONLY_AUTHORED = replace(SEED, authority=AuthorityWeights(0.0, 0.0, 1.0))

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.coverage import (
+from lithify.memory.ranking.profile import RECALL, SEED, Profile, TemporalWeights
+from lithify.memory.temporal.coverage import (
     TemporalCandidate,
     marginal_coverage,
     projection_score,
     recovery_set,
     select,
 )
-from lithify.memory.profile import RECALL, SEED, Profile, TemporalWeights
-from lithify.memory.temporal import Guard, Reason, TemporalQuery
+from lithify.memory.temporal.query import Guard, Reason, TemporalQuery
 
 WEIGHTS = TemporalWeights()
 BOTH_PROFILES = pytest.mark.parametrize("profile", [SEED, RECALL], ids=["seed", "recall"])

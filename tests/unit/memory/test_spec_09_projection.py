@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.anchors import anchor_density
-from lithify.memory.candidate import Candidate, Kind
-from lithify.memory.composition import Composition, compose_fixed, entry_item, fill, rule_item
-from lithify.memory.hops import Projected, merge_projection, plan_hops
-from lithify.memory.keywords import keywords
-from lithify.memory.profile import RECALL, SEED, Profile
-from lithify.memory.ranking import Scored
-from lithify.memory.rendering import block_overhead
-from lithify.memory.scope import Scope
-from lithify.memory.scoring import score_pass2
-from lithify.memory.temporal import read_temporal_query
-from lithify.memory.temporal_projection import SlotCosines, TemporalProjection, project_temporally
+from lithify.memory.prompt.composition import Composition, compose_fixed, entry_item, fill, rule_item
+from lithify.memory.prompt.rendering import block_overhead
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
+from lithify.memory.ranking.keywords import keywords
+from lithify.memory.ranking.profile import RECALL, SEED, Profile
+from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.scope import Scope
+from lithify.memory.ranking.scoring import score_pass2
+from lithify.memory.temporal.anchors import anchor_density
+from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
+from lithify.memory.temporal.query import read_temporal_query
 
 NOW_MS = 1_700_000_000_000
 VISA = "How many days did I wait to get the visa after mailing the passport?"

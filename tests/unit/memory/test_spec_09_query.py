@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lithify.memory.anchors import anchor_density, find_anchors
-from lithify.memory.slots import MAX_SLOTS, covered_slots, event_slots, offers_two_sides
-from lithify.memory.temporal import (
+from lithify.memory.temporal.anchors import anchor_density, find_anchors
+from lithify.memory.temporal.query import (
     XI_THRESHOLD,
     Label,
     Reason,
@@ -17,6 +16,7 @@ from lithify.memory.temporal import (
     temporal_indicator,
     temporal_labels,
 )
+from lithify.memory.temporal.slots import MAX_SLOTS, covered_slots, event_slots, offers_two_sides
 
 VISA = "How many days did I wait to get the visa after mailing the passport?"
 COURSE = "Which course did I finish first, the pottery class or the welding class?"

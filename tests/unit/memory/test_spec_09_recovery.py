@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.coverage import TemporalCandidate
-from lithify.memory.recovery import (
+from lithify.memory.temporal.coverage import TemporalCandidate
+from lithify.memory.temporal.recovery import (
     RankedMemory,
     count_matched_phrases,
     guarded_turn_score,

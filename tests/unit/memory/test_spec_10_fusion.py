@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.decay import date_in_path, decay_factor
-from lithify.memory.diversity import Passage, diversify, relative_relevance
-from lithify.memory.fusion import Fused, Hit, fuse_ranks, fuse_weighted
+from lithify.memory.ranking.decay import date_in_path, decay_factor
+from lithify.memory.ranking.diversity import Passage, diversify, relative_relevance
+from lithify.memory.ranking.fusion import Fused, Hit, fuse_ranks, fuse_weighted
 
 hit_lists = st.lists(st.builds(Hit, st.sampled_from("abcdefgh"), st.floats(-1.0, 1.0)), max_size=10)
 

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.errors import Unavailable
-from lithify.memory.backfill import Drop, Restore, judge_write, plan_backfill, write_order
-from lithify.memory.cascade import Cascade, TierTrace, full_scores, next_tier, trace_tier, usable_tiers
 from lithify.memory.columns import FloatArray
-from lithify.memory.tiers import tier_vector, tier_vectors
+from lithify.memory.vectors.backfill import Drop, Restore, judge_write, plan_backfill, write_order
+from lithify.memory.vectors.cascade import Cascade, TierTrace, full_scores, next_tier, trace_tier, usable_tiers
+from lithify.memory.vectors.tiers import tier_vector, tier_vectors
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""Old turns become summaries without losing anything: clusters, drafts, confidence, commit order (spec 05)."""

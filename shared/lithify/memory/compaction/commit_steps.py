@@ -1,0 +1,154 @@
+"""Orders the writes that replace a cluster, so that a crash between any two of them loses no fact (spec 05 §9).
+
+The store has no transactions, so the six steps are arranged for it: whatever can still fail comes before the
+generation is taken, and sources retire last. A summary that stands beside its sources is therefore always an
+unfinished commit, and any later run can finish it. Every step may be repeated.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from lithify.errors import LithifyError
+from lithify.memory.compaction.draft import Draft
+from lithify.memory.compaction.guidance import Shard
+from lithify.memory.compaction.preservation import decay_rate
+from lithify.memory.compaction.summary_id import Edge, Lineage, coverage_edges, summary_id
+from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.prompt.tail import Turn
+from lithify.memory.tokens import estimate_tokens
+
+
+class StaleGeneration(LithifyError):
+    """Another compaction changed this session since it was read; its turns were left as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    generation: int = 0
+    last_compacted_at: float = 0.0
+    last_summary_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckGeneration:
+    """Refuses before anything is written; `AdvanceState` closes the window that remains."""
+
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepShards:
+    shards: tuple[Shard, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSummary:
+    """Into the session's active view, where recall can find it (X24)."""
+
+    summary: SummaryRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AdvanceState:
+    """Compare and swap: only while the stored generation is still `generation`."""
+
+    generation: int
+    state: SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEdges:
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetireSources:
+    """Out of the active view, never out of raw history; without it every run would summarise them again (X23)."""
+
+    turn_ids: tuple[str, ...]
+    compacted_into: str
+
+
+CommitStep = CheckGeneration | KeepShards | StoreSummary | AdvanceState | StoreEdges | RetireSources
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """How far a commit came; `state` is what the store holds now, as far as this run knows."""
+
+    state: SessionState
+    error: Exception | None = None
+
+
+def swapped(current: SessionState, step: AdvanceState) -> SessionState:
+    """The decision of the compare and swap, for the store to make atomically."""
+    require_generation(current, step.generation)
+    return step.state
+
+
+def require_generation(current: SessionState, generation: int) -> None:
+    if current.generation != generation:
+        raise StaleGeneration(
+            f"session was at generation {generation} when read and is at {current.generation} now; compact it again"
+        )
+
+
+def replacing_steps(summary: SummaryRecord, shards: Sequence[Shard], state: SessionState) -> tuple[CommitStep, ...]:
+    """Everything that turns a cluster into `summary`, in order."""
+    kept: tuple[CommitStep, ...] = (KeepShards(tuple(shards)),) if shards else ()
+    check, *taking_over = finishing_steps(summary, summary.source_ids, state)
+    return (check, *kept, StoreSummary(summary), *taking_over)
+
+
+def finishing_steps(summary: SummaryRecord, active_ids: Iterable[str], state: SessionState) -> tuple[CommitStep, ...]:
+    """What is left to do for a stored summary whose sources are still active."""
+    compacted_at = max(state.last_compacted_at, summary.ts)
+    advanced = SessionState(state.generation + 1, compacted_at, summary.id)
+    return (
+        CheckGeneration(state.generation),
+        AdvanceState(state.generation, advanced),
+        StoreEdges(coverage_edges(summary.id, summary.source_ids)),
+        RetireSources(tuple(active_ids), summary.id),
+    )
+
+
+def commit(steps: Iterable[CommitStep], state: SessionState, apply: Callable[[CommitStep], None]) -> Commit:
+    """Applies the steps up to the first that fails."""
+    for step in steps:
+        try:
+            apply(step)
+        except Exception as error:  # noqa: BLE001 - one cluster's failure must not stop the others (X27)
+            return Commit(state, error)
+        if isinstance(step, AdvanceState):
+            state = step.state
+    return Commit(state)
+
+
+def summary_of(session: str, turns: Sequence[Turn], draft: Draft, now_ms: float) -> SummaryRecord:
+    """The record that will stand for `turns`, which are in chronological order."""
+    source_ids = tuple(turn.id for turn in turns)
+    return SummaryRecord(
+        id=summary_id(session, source_ids),
+        session=session,
+        user=next((turn.user for turn in turns if turn.user), ""),
+        ts=now_ms,
+        text=draft.text,
+        method=draft.method,
+        token_estimate=estimate_tokens(draft.text),  # never a word or decoder count (X11)
+        confidence=draft.confidence,
+        decay_rate=decay_rate(draft.confidence),
+        align=draft.measured.align,
+        cover=draft.measured.cover,
+        conf_embed=draft.measured.conf_embed,
+        conf_decoder=draft.conf_decoder,
+        lineage=Lineage(
+            source_turn_ids=source_ids,
+            source_ts_min=turns[0].ts,
+            source_ts_max=turns[-1].ts,
+            compacted_at=now_ms,
+            method=draft.method,
+            confidence=draft.confidence,
+            support_summary_ids=draft.prior.summary_ids,
+            support_tokens=draft.prior.tokens,
+        ),
+    )

@@ -1,0 +1,52 @@
+"""Measures how faithfully a summary sits where its turns sit in the retrieval space (spec 05 §7).
+
+The fields are named after the canonical embedder's role, not after a model (X21).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lithify.memory.bounds import clamp01
+from lithify.memory.compaction.cluster_geometry import Vectors, as_matrix, centroid, cosines
+
+EXTRACTIVE = "extractive"
+PRESERVE_ALIGN = 0.65
+EMBED_SHARE = 0.8  # the rest is the decoder's own confidence, which measures fluency only
+
+
+@dataclass(frozen=True, slots=True)
+class Preservation:
+    align: float
+    cover: float
+    conf_embed: float
+
+
+def preservation(align: float, cover: float) -> Preservation:
+    return Preservation(align, cover, clamp01((align + cover) / 2))
+
+
+def measure(summary: Vectors, turns: Vectors) -> Preservation:
+    """`summary` is a single row from the same embedder as `turns`."""
+    rows = as_matrix(turns)
+    axis = as_matrix(summary)[0]
+    align = float(cosines(centroid(rows)[np.newaxis, :], axis)[0])
+    cover = float(np.maximum(cosines(rows, axis), 0.0).mean())
+    return preservation(align, cover)
+
+
+def preserves(method: str, measured: Preservation | None) -> bool:
+    """The gate for every method that writes text of its own (X28); unmeasured text never passes."""
+    if method == EXTRACTIVE:
+        return True
+    return measured is not None and measured.align >= PRESERVE_ALIGN
+
+
+def final_confidence(method: str, conf_embed: float, conf_decoder: float | None = None) -> float:
+    if method == EXTRACTIVE:
+        return clamp01(conf_embed)
+    return EMBED_SHARE * clamp01(conf_embed) + (1 - EMBED_SHARE) * clamp01(conf_decoder)
+
+
+def decay_rate(confidence: float) -> float:
+    return 1.0 - clamp01(confidence)

@@ -1,0 +1,195 @@
+"""Admission control of durable memory: the gating scalar G and the decision it leads to (spec 04)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from lithify.errors import Misconfigured
+from lithify.memory.bounds import clamp, clamp01, convex, is_number, number_or
+from lithify.memory.gating.patterns import PATTERN_SETS
+from lithify.memory.gating.signals import input_frequency, novelty, repetition, saturation, text_signals
+
+CONVERSATIONAL_WEIGHTS = (0.35, 0.40, 0.25)
+TECHNICAL_WEIGHTS = (0.40, 0.35, 0.25)
+TECH_NORM = 1.5
+THRESHOLD = 0.35
+
+# X06: single neighbours, never a centroid, because durable memory has many centres.
+TURN_NEIGHBOURS = 10
+MEMORY_NEIGHBOURS = 5
+
+USER_STABILITY = 0.5  # the role weight of a user turn (spec 01 §5)
+
+Weights = tuple[float, float, float]
+
+
+def _branch(weights: Weights, defaults: Weights) -> tuple[float, ...]:
+    """X05: the sum-to-one rule is enforced per branch; one non-finite weight discards the whole branch."""
+    return convex(weights, defaults) if all(map(is_number, weights)) else defaults
+
+
+def _known(option: str, value: str, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise Misconfigured(f"gate option {option} is {value!r}; choose one of {', '.join(allowed)}")
+
+
+@dataclass(frozen=True, slots=True)
+class GateConfig:
+    """Weights and limits of the gate; a bad number is repaired on construction, an unknown name is refused."""
+
+    w1c: float = CONVERSATIONAL_WEIGHTS[0]
+    w2c: float = CONVERSATIONAL_WEIGHTS[1]
+    w3c: float = CONVERSATIONAL_WEIGHTS[2]
+    w1t: float = TECHNICAL_WEIGHTS[0]
+    w2t: float = TECHNICAL_WEIGHTS[1]
+    w3t: float = TECHNICAL_WEIGHTS[2]
+    tech_norm: float = TECH_NORM
+    threshold: float = THRESHOLD
+    patterns: str = "gp1"
+    # X01: gating is the default; `always` admits every user turn and still records the signals.
+    durable_admission: Literal["gate", "always"] = "gate"
+
+    def __post_init__(self) -> None:
+        _known("patterns", self.patterns, tuple(PATTERN_SETS))
+        _known("durable_admission", self.durable_admission, ("gate", "always"))
+        repaired = {
+            **dict(zip(("w1c", "w2c", "w3c"), _branch(self.conversational, CONVERSATIONAL_WEIGHTS), strict=True)),
+            **dict(zip(("w1t", "w2t", "w3t"), _branch(self.technical, TECHNICAL_WEIGHTS), strict=True)),
+            "tech_norm": self.tech_norm if is_number(self.tech_norm) and self.tech_norm > 0 else TECH_NORM,
+            "threshold": clamp01(number_or(self.threshold, THRESHOLD)),
+        }
+        for name, value in repaired.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def conversational(self) -> Weights:
+        return self.w1c, self.w2c, self.w3c
+
+    @property
+    def technical(self) -> Weights:
+        return self.w1t, self.w2t, self.w3t
+
+
+DEFAULT_CONFIG = GateConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """G with everything it was made of, so that any stored decision can be explained and recomputed."""
+
+    score: float
+    t: float
+    h: float
+    r: float
+    d: float
+    p: float
+    a: float
+    dtech: float
+    gconv: float
+    gtech: float
+    input_freq: float
+    mem_saturation: float
+    patterns: str
+    promote: bool
+
+    def recombine(self) -> float:
+        """G again, from the stored branch values."""
+        return blend(self.t, self.gconv, self.gtech)
+
+    @property
+    def stability_weight(self) -> float:
+        """Of the promoted record: never below what any user turn has."""
+        return max(USER_STABILITY, self.score)
+
+    def as_payload(self) -> dict[str, float | str]:
+        """The fields of a stored record; a reader takes an absent one as 0."""
+        return {
+            "gating_score": self.score,
+            "gating_t": self.t,
+            "gating_h": self.h,
+            "gating_r": self.r,
+            "gating_d": self.d,
+            "gating_p": self.p,
+            "gating_a": self.a,
+            "gating_dtech": self.dtech,
+            "gating_gconv": self.gconv,
+            "gating_gtech": self.gtech,
+            "gating_input_freq": self.input_freq,
+            "gating_mem_saturation": self.mem_saturation,
+            "gating_patterns": self.patterns,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GatedTurn:
+    """What the gate needs to know of a stored turn."""
+
+    id: str
+    role: str
+    text: str
+
+
+class NeighbourSearch(Protocol):
+    """Similarities of the nearest records, best first, leaving out whatever stems from the turn `other_than`."""
+
+    def __call__(self, text: str, *, limit: int, other_than: str) -> Sequence[float]: ...
+
+
+def gate_turn(
+    turn: GatedTurn,
+    search_turns: NeighbourSearch,
+    search_memories: NeighbourSearch,
+    config: GateConfig = DEFAULT_CONFIG,
+) -> GateDecision | None:
+    """The decision on one turn by exactly two searches; None, without a search, for what is never gated.
+
+    Only user turns are gated. A blank one would score exactly the threshold on an empty memory, so it is not.
+    A failing search propagates: no decision, no promotion.
+    """
+    if turn.role != "user" or not turn.text.strip():
+        return None
+    # X02: a turn must not find its own copy, neither in the turn index nor, when delivered again, in durable memory.
+    turn_scores = search_turns(turn.text, limit=TURN_NEIGHBOURS, other_than=turn.id)
+    memory_scores = search_memories(turn.text, limit=MEMORY_NEIGHBOURS, other_than=turn.id)
+    return gate(turn.text, turn_scores, memory_scores, config)
+
+
+def gate(
+    text: str,
+    turn_scores: Sequence[float],
+    memory_scores: Sequence[float],
+    config: GateConfig = DEFAULT_CONFIG,
+) -> GateDecision:
+    """G = (1 − T)·Gconv + T·Gtech, from the similarities of the two searches, the text and the configuration."""
+    said = text_signals(text, PATTERN_SETS[config.patterns], config.tech_norm)
+    frequency, saturated = input_frequency(turn_scores), saturation(memory_scores)
+    h, r = novelty(memory_scores), repetition(frequency, saturated)
+    gconv = _mix(config.conversational, (h, r, said.d))
+    gtech = _mix(config.technical, (said.p, said.a, said.dtech))
+    score = blend(said.t, gconv, gtech)
+    return GateDecision(
+        score=score,
+        t=said.t,
+        h=h,
+        r=r,
+        d=said.d,
+        p=said.p,
+        a=said.a,
+        dtech=said.dtech,
+        gconv=gconv,
+        gtech=gtech,
+        input_freq=frequency,
+        mem_saturation=saturated,
+        patterns=config.patterns,
+        promote=config.durable_admission == "always" or score >= config.threshold,
+    )
+
+
+def blend(t: float, gconv: float, gtech: float) -> float:
+    """Convex in T; clamped to the branches because rounding may leave them by one unit in the last place."""
+    low, high = min(gconv, gtech), max(gconv, gtech)
+    return clamp((1.0 - t) * gconv + t * gtech, low, high)
+
+
+def _mix(weights: Weights, signals: Weights) -> float:
+    return clamp01(sum(weight * signal for weight, signal in zip(weights, signals, strict=True)))

@@ -1,0 +1,79 @@
+"""The seven signals of the gating scalar, each in [0, 1] (spec 04 §3)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lithify.memory.bounds import clamp01, number_or
+from lithify.memory.gating.gate_length import gate_length
+from lithify.memory.gating.patterns import PatternSet, count, fires
+
+REPEATED = 0.80  # a turn hit this close says the same thing
+REPEATS_FOR_FULL_FREQUENCY = 5
+KNOWN = 0.85  # a durable neighbour this close already holds the fact
+KNOWN_FOR_SATURATION = 3
+
+# All seven add up to 2.8 against a norm of 1.5: it takes at least four to saturate T, not two (X03).
+TECHNICAL = {"t1": 0.5, "t2": 0.4, "t3": 0.4, "t4": 0.4, "t5": 0.3, "t6": 0.5, "t7": 0.3}
+CONVERSATIONAL = {"d1": 0.3, "d2": 0.2, "d3": 0.3, "d4": 0.4, "d5": 0.3}
+SPECIFIC = {"t2": 0.4, "q1": 0.3, "q2": 0.5, "q3": 0.4, "t5": 0.3}
+ACTIONABLE = {"a1": 0.5, "a2": 0.4, "a3": 0.3, "a4": 0.4}
+STRUCTURAL = {"t3": 0.4, "s1": 0.3, "s2": 0.3, "s3": 0.2, "s4": 0.2}
+
+
+@dataclass(frozen=True, slots=True)
+class TextSignals:
+    """What the text alone says: technical density, structure, specificity, actionability, technical structure."""
+
+    t: float
+    d: float
+    p: float
+    a: float
+    dtech: float
+
+
+def text_signals(text: str, patterns: PatternSet, tech_norm: float) -> TextSignals:
+    """A blank text has no evidence at all, so every signal is 0."""
+    trimmed = text.strip()
+    return TextSignals(
+        t=min(_presence(trimmed, patterns, TECHNICAL) / tech_norm, 1.0),
+        d=min(_presence(trimmed, patterns, CONVERSATIONAL), 1.0),
+        p=_specificity(trimmed, patterns),
+        a=min(_presence(trimmed, patterns, ACTIONABLE), 1.0),
+        dtech=min(_presence(trimmed, patterns, STRUCTURAL), 1.0),
+    )
+
+
+def novelty(memory_scores: Sequence[float]) -> float:
+    """H: one minus the mean closeness of the durable neighbours; an opposite neighbour counts as unrelated."""
+    if not memory_scores:
+        return 1.0
+    return clamp01(1.0 - math.fsum(map(clamp01, memory_scores)) / len(memory_scores))
+
+
+def input_frequency(turn_scores: Sequence[float]) -> float:
+    """F: how often the user said this before."""
+    return min(_at_least(REPEATED, turn_scores) / REPEATS_FOR_FULL_FREQUENCY, 1.0)
+
+
+def saturation(memory_scores: Sequence[float]) -> float:
+    """S: how well durable memory holds it already."""
+    return min(_at_least(KNOWN, memory_scores) / KNOWN_FOR_SATURATION, 1.0)
+
+
+def repetition(frequency: float, saturated: float) -> float:
+    """R: a product, so that full saturation vetoes any frequency."""
+    return frequency * (1.0 - saturated)
+
+
+def _presence(text: str, patterns: PatternSet, weights: Mapping[str, float]) -> float:
+    return math.fsum(weight for name, weight in weights.items() if fires(patterns[name], text))
+
+
+def _specificity(text: str, patterns: PatternSet) -> float:
+    total = math.fsum(weight * count(patterns[name], text) for name, weight in SPECIFIC.items())
+    return min(total / max(gate_length(text) / 100, 1.0), 1.0)
+
+
+def _at_least(floor: float, scores: Sequence[float]) -> int:
+    return sum(1 for score in scores if number_or(score, 0.0) >= floor)

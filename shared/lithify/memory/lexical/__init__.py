@@ -1,0 +1,1 @@
+"""Texts as sparse vectors of their words (spec 10)."""

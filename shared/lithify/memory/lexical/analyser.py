@@ -1,0 +1,118 @@
+"""Turns text into the sparse vectors of the lexical leg; the store multiplies the IDF in at query time."""
+
+import math
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from itertools import chain
+
+import Stemmer
+
+from lithify.memory.lexical.stopwords import STOP_WORDS
+
+SparseVector = tuple[list[int], list[float]]  # indices, values
+
+K1 = 1.2
+B = 0.75
+
+# Thai, Lao, Burmese, Khmer, kana, Han, Hangul: a run is not one word, and only a dictionary could cut it into words.
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Vowel signs and points that \w leaves out although they stand inside words: Latin, Hebrew, Arabic, Indic.
+_MARKS = (
+    r"\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
+    r"\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+)
+_CHUNK = re.compile(rf"[\w{_MARKS}]+(?:[-./:@'][\w{_MARKS}]+)*")
+_RUN = re.compile(rf"([{_UNSPACED}]+)|([^{_UNSPACED}]+)")
+_SEPARATOR = re.compile(r"[-./:@'_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # rate|Limit, HTTP|Server
+
+
+class LexicalAnalyser:
+    """Cuts text into search tokens and weighs them; one instance may serve many threads."""
+
+    def __init__(self, language: str = "english") -> None:
+        if language not in Stemmer.algorithms():
+            raise ValueError(f"no stemmer for {language!r}; known are {', '.join(Stemmer.algorithms())}")
+        self._language = language
+        self._per_thread = threading.local()  # a Stemmer must not be used by two threads at once
+
+    def tokens(self, text: str) -> list[str]:
+        """Stems, identifiers whole and in parts, bigrams of unspaced scripts, in reading order."""
+        stem = self._stemmer().stemWord
+        words = (word for chunk in _chunks(text) for word in _words(chunk))
+        return [stem(word) if word.isalpha() else word for word in words if word not in STOP_WORDS]
+
+    def document_vector(self, text: str, average_length: float, k1: float = K1, b: float = B) -> SparseVector:
+        """BM25 term-frequency weights; ``average_length`` is the mean token count of the collection."""
+        _require_domain(average_length, k1, b)
+        counts = Counter(self.tokens(text))
+        penalty = k1 * (1.0 - b + b * counts.total() / average_length)
+        return _sparse({token: tf * (k1 + 1.0) / (tf + penalty) for token, tf in counts.items()})
+
+    def query_vector(self, text: str) -> SparseVector:
+        """Weight 1 for each distinct token, however often the question repeats it."""
+        return _sparse(dict.fromkeys(self.tokens(text), 1.0))
+
+    def _stemmer(self) -> Stemmer.Stemmer:
+        if not hasattr(self._per_thread, "stemmer"):
+            self._per_thread.stemmer = Stemmer.Stemmer(self._language)
+        return self._per_thread.stemmer
+
+
+def token_index(token: str) -> int:
+    """The token's dimension, an unsigned 32-bit number that is the same on every machine."""
+    digest = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _chunks(text: str) -> list[str]:
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).replace("’", "'")
+    return _CHUNK.findall(text)
+
+
+def _words(chunk: str) -> Iterable[str]:
+    if chunk.isascii():
+        return _spaced_words(chunk)
+    runs = _RUN.findall(chunk)
+    return chain.from_iterable(_bigrams(unspaced) if unspaced else _spaced_words(rest) for unspaced, rest in runs)
+
+
+def _spaced_words(chunk: str) -> list[str]:
+    """The chunk whole and, if it is an identifier, a path, a date or a compound, its parts."""
+    bare = chunk.removesuffix("'s")
+    whole = bare.lower()
+    if bare[1:] == whole[1:] and whole.isalnum():
+        return [whole]
+    parts = [part.lower() for piece in _SEPARATOR.split(bare) for part in _HUMP.split(piece) if part]
+    if not parts or whole in STOP_WORDS:
+        return []
+    return [whole] if parts == [whole] else [whole, *parts]
+
+
+def _bigrams(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _sparse(weights: Mapping[str, float]) -> SparseVector:
+    """Sorted by index; two tokens that share one add up, as the store wants each index once."""
+    by_index: dict[int, float] = {}
+    for token, weight in weights.items():
+        index = token_index(token)
+        by_index[index] = by_index.get(index, 0.0) + weight
+    indices = sorted(by_index)
+    return indices, [by_index[index] for index in indices]
+
+
+def _require_domain(average_length: float, k1: float, b: float) -> None:
+    if not (math.isfinite(average_length) and average_length > 0.0):
+        raise ValueError(f"the average length must be a positive number of tokens, got {average_length}")
+    if not (math.isfinite(k1) and k1 >= 0.0 and 0.0 <= b <= 1.0):
+        raise ValueError(f"BM25 needs k1 >= 0 and b in [0, 1], got k1={k1} and b={b}")

@@ -1,0 +1,1 @@
+"""What goes into the prompt, at what price, in which words: budget, tail, packing, rendering (specs 02, 07, 08)."""

@@ -1,0 +1,106 @@
+"""Divides the token budget between rules, tail and recall, and says when it cannot (spec 08 §5, §6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lithify.memory.bounds import number_or
+from lithify.memory.prompt.packing import pack_prefix
+from lithify.memory.ranking.profile import Profile
+
+TOLERANCE = 1e-9
+
+
+class Shortage(StrEnum):
+    HARD_OVER_RESERVE = "hard_over_reserve"
+    HARD_AND_TAIL_OVER_BUDGET = "hard_and_tail_over_budget"
+
+
+@dataclass(frozen=True, slots=True)
+class DegradedReason:
+    shortage: Shortage
+    needed: float
+    limit: float
+
+    def __str__(self) -> str:
+        if self.shortage is Shortage.HARD_OVER_RESERVE:
+            return f"the hard rules need {self.needed:g} tokens, their reserve is {self.limit:g}"
+        return f"hard rules and the newest turns need {self.needed:g} tokens, the budget is {self.limit:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """The arithmetic of one assembly as it appears in its receipt; all numbers are tokens."""
+
+    tau: float  # τ without the overhead of the blocks
+    hard: float  # τ_I1
+    base: float  # cost of the mandatory tail
+    soft_limit: float  # B2
+    soft: float  # cost of the admitted soft rules
+    soft_count: int
+    tail_target: float
+    tail_limit: float  # hardcap of the tail selector
+    guidance_share: float
+    reasons: tuple[DegradedReason, ...]
+
+    @property
+    def degraded(self) -> bool:
+        return bool(self.reasons)
+
+    @property
+    def excess(self) -> float:
+        """Tokens by which rules and mandatory turns overrun the budget; more than 0 only in degraded mode."""
+        return max(0.0, self.hard + self.base - self.tau)
+
+    def retrieval(self, tail_cost: float) -> float:
+        """τ_V: what is left for guidance and recall; nothing in degraded mode."""
+        return 0.0 if self.degraded else max(0.0, self.tau - self.hard - self.soft - tail_cost)
+
+    def guidance(self, tail_cost: float) -> float:
+        return min(self.guidance_share, self.retrieval(tail_cost))
+
+
+def memory_budget(token_budget: float, profile: Profile) -> float:
+    """τ: the host's tokens that memory may use."""
+    return max(0.0, number_or(token_budget, 0.0)) * profile.budget_fraction
+
+
+def degraded_reasons(
+    tau: float, hard_cost: float, base_cost: float, hard_fraction: float | None
+) -> tuple[DegradedReason, ...]:
+    """Why rules and mandatory tail cannot be served as promised; empty when they can."""
+    limits = [(Shortage.HARD_AND_TAIL_OVER_BUDGET, hard_cost + base_cost, tau)]
+    if hard_fraction is not None:
+        limits.insert(0, (Shortage.HARD_OVER_RESERVE, hard_cost, hard_fraction * tau))
+    return tuple(DegradedReason(*limit) for limit in limits if limit[1] > limit[2] + TOLERANCE)
+
+
+def plan_budgets(
+    tau: float, overhead: float, hard_cost: float, base_cost: float, soft_costs: Sequence[float], profile: Profile
+) -> Budgets:
+    """Everything that is decided before the tail may grow: soft rules come before its extension (spec 07 §2).
+
+    `tau` is the whole memory budget; the overhead of the blocks is taken off before anything else.
+    """
+    usable = max(0.0, number_or(tau, 0.0) - overhead)
+    reasons = degraded_reasons(usable, hard_cost, base_cost, profile.hard_fraction)
+    soft_limit = max(0.0, min(profile.soft_fraction * usable, usable - hard_cost - base_cost))
+    admitted = pack_prefix(soft_costs, 0.0 if reasons else soft_limit, float)
+    soft = sum(admitted)
+    return Budgets(
+        tau=usable,
+        hard=hard_cost,
+        base=base_cost,
+        soft_limit=soft_limit,
+        soft=soft,
+        soft_count=len(admitted),
+        tail_target=_tail_target(usable, profile),
+        tail_limit=base_cost if reasons else usable - hard_cost - soft,
+        guidance_share=profile.guidance_fraction * usable,
+        reasons=reasons,
+    )
+
+
+def _tail_target(tau: float, profile: Profile) -> float:
+    """β·τ where β is configured, else a fixed number of tokens (X37)."""
+    return profile.tail_tokens if profile.tail_fraction is None else profile.tail_fraction * tau

@@ -1,0 +1,103 @@
+"""A memory that competes for the prompt: what ranking needs to know of it, read once and then trusted."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lithify.memory.bounds import is_number, number_or
+from lithify.memory.ranking.scope import Scope
+
+
+class Kind(StrEnum):
+    TURN = "turn"
+    MEMORY = "memory"
+    SUMMARY = "summary"
+    AUTHORED = "authored"
+    GUIDANCE = "guidance"
+
+
+_KINDS = {kind.value: kind for kind in Kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The four signals are those of the query at hand; the rest belongs to the record.
+
+    `dense` is the full-dimension dot product in [-1, 1], the other signals lie in [0, 1].
+    """
+
+    id: str
+    collection: str
+    text: str
+    scope: Scope
+    kind: Kind
+    dense: float = 0.0
+    lexical: float = 0.0
+    neighbours: float = 0.0
+    session_prior: float = 0.0
+    role: str | None = None
+    ts: float | None = None  # milliseconds
+    decay_rate: float = 0.0
+    access_count: float = 0.0
+    authority: float | None = None
+    anchors: float = 0.0  # A(d), spec 09 §2
+    source_turn: str | None = None  # the same for the session copy and the durable copy of one turn
+    hop_targets: tuple[str, ...] = ()
+    terms: frozenset[str] | None = None  # the words of the text where a cache knows them already
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the search legs found out about one record."""
+
+    dense: float = 0.0
+    lexical: float = 0.0
+    neighbours: float = 0.0
+    session_prior: float = 0.0
+
+
+def names_of(candidates: Sequence[Candidate]) -> Callable[[int], tuple[str, str]]:
+    """The (collection, id) of a position, by which ties are broken."""
+    return lambda position: (candidates[position].collection, candidates[position].id)
+
+
+def read_candidate(
+    record_id: str, collection: str, scope: Scope, payload: Mapping[str, object], signals: Signals
+) -> Candidate:
+    """A candidate from stored metadata; metadata of the wrong type counts as absent (spec 02 §5)."""
+    return Candidate(
+        id=record_id,
+        collection=collection,
+        text=_text(payload.get("text")) or "",
+        scope=scope,
+        kind=_kind(payload.get("kind")),
+        dense=number_or(signals.dense, 0.0),
+        lexical=number_or(signals.lexical, 0.0),
+        neighbours=number_or(signals.neighbours, 0.0),
+        session_prior=number_or(signals.session_prior, 0.0),
+        role=_text(payload.get("role")),
+        ts=_number(payload.get("ts")),
+        decay_rate=number_or(payload.get("decay_rate"), 0.0),
+        access_count=number_or(payload.get("access_count"), 0.0),
+        authority=_number(payload.get("authority")),
+        anchors=number_or(payload.get("anchors"), 0.0),
+        source_turn=_text(payload.get("source_turn")),
+        hop_targets=_texts(payload.get("hop_targets")),
+    )
+
+
+def _number(value: object) -> float | None:
+    return number_or(value, 0.0) if is_number(value) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(filter(None, map(_text, value))) if isinstance(value, list | tuple) else ()
+
+
+def _kind(value: object) -> Kind:
+    """An unknown kind is an ordinary turn: it earns neither authorship nor a summary's discount."""
+    return _KINDS.get(value, Kind.TURN) if isinstance(value, str) else Kind.TURN

@@ -1,0 +1,204 @@
+"""All parameters of one retrieval profile: `seed` keeps the sources' constants, `recall` is what measures best."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Literal, NamedTuple, Self
+
+from lithify.errors import Misconfigured
+from lithify.memory.bounds import clamp, clamp01, convex, is_number, number_or
+from lithify.memory.ranking.authority import AUTHORITY_WEIGHTS, AuthorityWeights
+from lithify.memory.ranking.hybrid import HYBRID_WEIGHTS, HybridWeights
+from lithify.memory.ranking.quality import QUALITY_WEIGHT
+from lithify.memory.ranking.relevance import COSINE_ONLY, RelevanceWeights
+from lithify.memory.ranking.scope import SCOPE_RATES, SCOPE_WEIGHTS, PerScope
+
+SMALLEST_HOP = 1e-6  # keeps the attenuation inside the open interval (0, 1)
+MIN_COARSE = 8
+RESERVE_TOLERANCE = 1e-9  # 0.4 + 0.3 + 0.3 is not exactly 1 in binary
+
+
+class TemporalWeights(NamedTuple):
+    score: float = 0.6  # μ
+    anchors: float = 0.2  # ν
+    coverage: float = 0.2  # ρ
+
+    def normalised(self) -> Self:
+        return type(self)(*convex(self, type(self)()))
+
+
+TEMPORAL_WEIGHTS = TemporalWeights()
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Field defaults are the sources' constants. Use `normalised()` on anything that was configured."""
+
+    name: str
+    # what is searched
+    history: Literal["session", "user"] = "session"  # whether the user's other sessions are candidates
+    top_k: int = 8
+    k1: int | None = None  # coarse candidates; unset means max(2 · top_k, 8)
+    k2: int | None = None  # survivors of the second pass; unset means top_k
+    similarity_floor: float = 0.20  # θ1
+    # how it is scored
+    relevance: RelevanceWeights = COSINE_ONLY
+    dense_by_maximum: bool = False  # spread the cosines of a list over [0, 1] before mixing
+    hybrid: HybridWeights = HYBRID_WEIGHTS
+    scope_weights: PerScope = SCOPE_WEIGHTS
+    scope_rates: PerScope = SCOPE_RATES  # λ_s per second
+    delta: float = QUALITY_WEIGHT
+    apply_quality: bool = True  # off only to compare with the sources' formula without Q (X45)
+    kappa: float = 0.3
+    authority: AuthorityWeights = AUTHORITY_WEIGHTS
+    authority_rate: float = 1e-5  # λ_r per second
+    hop_attenuation: float = 0.5  # η_hop
+    hop_floor: float = 0.15  # θ_hop
+    mmr_lambda: float | None = None  # unset: no diversity step
+    decay_half_life_days: float | None = None  # unset: no time decay
+    # how the budget is divided
+    budget_fraction: float = 0.25  # τ as a share of the host's token budget
+    hard_fraction: float | None = None  # α1; unset: no reserve check
+    soft_fraction: float = 0.3  # α2
+    tail_fraction: float | None = None  # β; unset: `tail_tokens` is the target (X37)
+    tail_tokens: int = 128
+    tail_turns: int = 4  # m
+    guidance_fraction: float = 0.15
+    # the temporal selector of spec 09
+    temporal: TemporalWeights = TEMPORAL_WEIGHTS
+    temporal_threshold: float = 0.3  # θ_ξ
+    slot_threshold: float = 0.5  # θ_e
+    recovery_floor: float = 0.15  # θ_rec
+    recovery_size: int = 10  # k_rec
+    coverage_size: int = 3  # k_cov
+    coverage_floor: float = 0.10  # θ_stop
+    temporal_fill: bool = True  # fill what the temporal picks leave of the budget (X48)
+
+    @property
+    def coarse_size(self) -> int:
+        return max(2 * self.top_k, MIN_COARSE) if self.k1 is None else self.k1
+
+    @property
+    def final_size(self) -> int:
+        return min(self.top_k if self.k2 is None else self.k2, self.coarse_size)
+
+    def normalised(self) -> "Profile":
+        """Every parameter inside its domain: weights convex, numbers clamped, non-numbers defaulted.
+
+        Raises Misconfigured where clamping would hide a mistake: a budget share outside [0, 1], reserves that
+        together exceed the budget, or a half-life that is not positive.
+        """
+        return _clean_temporal(_clean_budget(_clean_score(_clean_search(self))))
+
+    def digest(self) -> str:
+        """Names the parameters in receipts and tables; the profile's name is not one of them."""
+        parameters = {key: value for key, value in asdict(self).items() if key != "name"}
+        return hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()
+
+
+SEED = Profile(name="seed")
+
+RECALL = Profile(
+    name="recall",
+    history="user",
+    # Deep enough that the packed context, not the candidate list, ends the recall of a large budget.
+    top_k=32,
+    k1=256,
+    k2=64,
+    similarity_floor=0.05,
+    # The prototype added half lexical and half dense, 0.3 of each of two neighbours and 0.3 of the session;
+    # divided by their sum these are the same order. To be replaced by the fitted values.
+    relevance=RelevanceWeights(dense=0.5, lexical=0.5, neighbours=0.6, session=0.3).normalised(),
+    dense_by_maximum=True,
+    # Fused recency is the most harmful signal in public ablations (round recall .65 falls to .15-.41), and even a
+    # half-life of 30 days divides half a year's memories by 64. So age decides nothing here, neither in search
+    # (recency 0) nor in assembly (rate 0), and frequent use counts little, lest recalled memories recall themselves.
+    hybrid=HybridWeights(similarity=0.9, recency=0.0, scope=0.1),
+    authority=AuthorityWeights(recency=0.8, frequency=0.05, authored=0.15),
+    authority_rate=0.0,
+    # The lexical signal already weighs words by rarity and stem; literal coverage would count "the" again.
+    kappa=0.0,
+    # Hosts that ask for a budget mean the memory part, not their whole window.
+    budget_fraction=1.0,
+    hard_fraction=0.4,  # the recommended reserve (spec 08 §1)
+)
+
+
+def _clean_search(profile: Profile) -> Profile:
+    return replace(
+        profile,
+        top_k=_count(profile.top_k, SEED.top_k),
+        k1=None if profile.k1 is None else _count(profile.k1, SEED.coarse_size),
+        k2=None if profile.k2 is None else _count(profile.k2, SEED.final_size),
+        similarity_floor=clamp(number_or(profile.similarity_floor, SEED.similarity_floor), -1.0, 1.0),
+        decay_half_life_days=_half_life(profile.decay_half_life_days),
+        mmr_lambda=None if profile.mmr_lambda is None else _share(profile.mmr_lambda, 1.0),
+    )
+
+
+def _clean_score(profile: Profile) -> Profile:
+    attenuation = number_or(profile.hop_attenuation, SEED.hop_attenuation)
+    return replace(
+        profile,
+        relevance=profile.relevance.normalised(),
+        hybrid=profile.hybrid.normalised(),
+        authority=profile.authority.normalised(),
+        scope_weights=PerScope(*map(_share, profile.scope_weights, SEED.scope_weights)),
+        scope_rates=PerScope(*map(_positive, profile.scope_rates, SEED.scope_rates)),
+        delta=_share(profile.delta, SEED.delta),
+        kappa=_positive(profile.kappa, SEED.kappa),
+        authority_rate=_positive(profile.authority_rate, SEED.authority_rate),
+        hop_attenuation=clamp(attenuation, SMALLEST_HOP, 1.0 - SMALLEST_HOP),
+        hop_floor=_share(profile.hop_floor, SEED.hop_floor),
+    )
+
+
+def _clean_budget(profile: Profile) -> Profile:
+    reserves = {"hard": profile.hard_fraction, "soft": profile.soft_fraction, "tail": profile.tail_fraction}
+    _refuse_bad_reserves({name: share for name, share in reserves.items() if share is not None})
+    return replace(
+        profile,
+        budget_fraction=_share(profile.budget_fraction, SEED.budget_fraction),
+        tail_tokens=_count(profile.tail_tokens, SEED.tail_tokens, low=0),
+        tail_turns=_count(profile.tail_turns, SEED.tail_turns),
+        guidance_fraction=_share(profile.guidance_fraction, SEED.guidance_fraction),
+    )
+
+
+def _clean_temporal(profile: Profile) -> Profile:
+    return replace(
+        profile,
+        temporal=profile.temporal.normalised(),
+        temporal_threshold=_share(profile.temporal_threshold, SEED.temporal_threshold),
+        slot_threshold=_share(profile.slot_threshold, SEED.slot_threshold),
+        recovery_floor=_share(profile.recovery_floor, SEED.recovery_floor),
+        recovery_size=_count(profile.recovery_size, SEED.recovery_size, low=0),
+        coverage_size=min(_count(profile.coverage_size, SEED.coverage_size), profile.final_size),
+        coverage_floor=_share(profile.coverage_floor, SEED.coverage_floor),
+    )
+
+
+def _share(value: object, default: float) -> float:
+    return clamp01(number_or(value, default))
+
+
+def _positive(value: object, default: float) -> float:
+    return max(number_or(value, default), 0.0)
+
+
+def _count(value: object, default: int, low: int = 1) -> int:
+    return max(int(number_or(value, default)), low)
+
+
+def _half_life(days: float | None) -> float | None:
+    if days is not None and not (is_number(days) and days > 0.0):
+        raise Misconfigured(f"decay_half_life_days must be a positive number of days or unset, got {days}")
+    return days
+
+
+def _refuse_bad_reserves(shares: dict[str, float]) -> None:
+    named = ", ".join(f"{name}_fraction={share}" for name, share in shares.items())
+    if not all(is_number(share) and 0.0 <= share <= 1.0 for share in shares.values()):
+        raise Misconfigured(f"budget reserves must lie in [0, 1]: {named}")
+    if sum(shares.values()) > 1.0 + RESERVE_TOLERANCE:
+        raise Misconfigured(f"budget reserves may not exceed the whole budget: {named}")

@@ -1,0 +1,1 @@
+"""Prefix tiers of embeddings, the cascade over them, and windows for long texts (spec 03)."""
