@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check format lint types layers unit coverage install install-dev model lock clean
+.PHONY: help up test check format lint types layers unit coverage install install-dev model docs lock clean
 
 help: ## show the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ install-dev: .venv/installed-dev ## the same with the development tools
 
 .venv/installed-dev: requirements-dev.lock .venv/installed
 	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock && touch $@
+
+docs: install ## renew the generated pages
+	@$(BIN)/python -m lithify.settings.reference > docs/settings.md
 
 lock: ## renew the lock files from pyproject.toml
 	@deploy/tools/lock $(PYTHON)

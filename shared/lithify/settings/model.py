@@ -81,6 +81,9 @@ class Settings(BaseSettings):
     embed_batch_turns: int = Field(
         256, ge=1, le=4096, description="Turns an embedding worker takes at once, 1 to 4096."
     )
+    embed_slots: int = Field(
+        2, ge=1, le=64, description="Batches one process embeds at once, 1 to 64: one is read while one is embedded."
+    )
 
     # Retrieval
     retrieval_profile: Literal["recall", "seed"] = Field("recall", description="Scoring profile: recall or seed.")

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.assembly.context import blocks_of, compose_context, turn_item
-from lithify.memory.candidate import Candidate, Kind
-from lithify.memory.invariants import Evidence, violations
-from lithify.memory.profile import RECALL, SEED, Profile
-from lithify.memory.scope import Scope
-from lithify.memory.tail import Turn
+from lithify.memory.prompt.invariants import Evidence, violations
+from lithify.memory.prompt.tail import Turn
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.profile import RECALL, SEED, Profile
+from lithify.memory.ranking.scope import Scope
 
 NOW = 1_700_000_000_000
 PROFILES = [RECALL.normalised(), SEED.normalised()]

@@ -1,0 +1,114 @@
+"""What the assembly service is asked and what it answers."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text
+
+MAX_LIMIT = 1000
+MAX_BUDGET = 10_000_000
+MAX_MESSAGES = 4096
+
+
+def _trimmed(value: str) -> str:
+    return value.strip()
+
+
+Question = Annotated[Text, AfterValidator(_trimmed)]
+
+
+class Filters(BaseModel):
+    """Narrows a search; everything left out is not asked for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kinds: tuple[Literal["turn", "memory", "summary", "authored", "guidance"], ...] | None = None
+    roles: tuple[Role, ...] | None = None
+    agent: Identifier | None = None
+    source_ref: Identifier | None = None
+    since: int | None = Field(None, ge=0, le=MAX_TS_MS, description="Earliest event time in ms, included.")
+    until: int | None = Field(None, ge=0, le=MAX_TS_MS, description="Latest event time in ms, included.")
+
+
+class SearchRequest(BaseModel):
+    """A question to the memory of a tenant, one of its users, or one session."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    query: Question = Field("", description="An empty query finds nothing and is no error.")
+    user: Identifier | None = Field(None, description="Only this user's memory; unset searches the whole tenant.")
+    session: Identifier | None = Field(None, description="Only this session; unset searches all of them.")
+    limit: int = Field(8, ge=1, le=MAX_LIMIT)
+    mode: Literal["hybrid", "dense", "lexical"] = "hybrid"
+    filters: Filters = Filters()
+    now: int | None = Field(None, ge=0, le=MAX_TS_MS, description="The time of asking in ms; the clock if absent.")
+
+
+class SearchHit(BaseModel):
+    id: str
+    event_id: str | None
+    kind: str
+    score: float
+    components: dict[str, float]
+    text: str
+    role: str | None
+    user: str
+    session: str | None
+    ts: int
+    seq: int | None
+
+
+class SearchResponse(BaseModel):
+    hits: list[SearchHit]
+    degraded: list[str] = Field(description="What could not be consulted; empty when all was well.")
+    trace_id: str
+
+
+class Message(BaseModel):
+    """A message of the host's own prompt; returned exactly as it came."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    role: str = Field(max_length=64)
+    content: str | list[Any] = Field(description="Text, or parts of which the textual ones count.")
+    id: str | None = Field(None, max_length=256, description="event_id of the turn, if it was sent to memory.")
+
+
+class AssembleRequest(BaseModel):
+    """Asks for the memory part of the next prompt."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user: Identifier
+    session: Identifier
+    token_budget: int = Field(ge=0, le=MAX_BUDGET, description="Tokens the memory part may cost, everything included.")
+    query: Question | None = Field(None, description="What the prompt is about; the last message's text if absent.")
+    messages: tuple[Message, ...] = Field((), max_length=MAX_MESSAGES)
+    now: int | None = Field(None, ge=0, le=MAX_TS_MS, description="The time of asking in ms; the clock if absent.")
+
+
+class Entry(BaseModel):
+    """One remembered text inside a block."""
+
+    id: str
+    event_id: str | None
+    text: str
+    role: str
+    source: Literal["session", "recalled"]
+    tokens: int
+    score: float | None = None
+
+
+class Block(BaseModel):
+    name: str
+    entries: list[Entry]
+
+
+class AssembleResponse(BaseModel):
+    text: str = Field(description="The memory part, to be put into the system prompt as it is; empty if there is none.")
+    blocks: list[Block]
+    messages: list[dict[str, Any]] = Field(description="The host's messages, unchanged.")
+    tokens: int = Field(description="Cost of `text`; never above the budget unless degraded says so.")
+    degraded: list[str] = Field(description="What is missing and why; empty when all was well.")
+    trace_id: str

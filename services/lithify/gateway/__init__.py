@@ -1,0 +1,1 @@
+"""The ingest gateway: validates turns, publishes them to Redis, and answers with receipts. It touches Redis only."""

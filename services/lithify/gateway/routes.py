@@ -1,0 +1,62 @@
+"""The gateway's HTTP surface."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Response
+
+from lithify.events import Clock, TenantScope, TurnBatch, TurnInput
+from lithify.events.scope import DEFAULT_TENANT
+from lithify.gateway.intake import accept_batch, accept_one, wait_searchable
+from lithify.gateway.schema import Accepted, BatchResult, Receipt
+from lithify.http import JsonRoute, NotFound
+from lithify.streams import Producer, Receipts
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What the gateway needs to work."""
+
+    producer: Producer
+    receipts: Receipts
+    clock: Clock
+    wait_limit_ms: int
+
+
+def gateway_router(gateway: Gateway) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["ingest"], route_class=JsonRoute)
+    # Without API keys everything on loopback is one tenant.
+    scope = TenantScope(DEFAULT_TENANT)
+
+    @router.post("/turns", status_code=HTTPStatus.ACCEPTED, responses={200: {"model": Accepted}, 409: {}})
+    async def accept_turn(
+        turn: TurnInput,
+        response: Response,
+        wait: Annotated[Literal["searchable"] | None, Query(description="Wait until recall can find it.")] = None,
+    ) -> Accepted:
+        """Accept one turn; on return it is durable and in the session's tail."""
+        accepted = await accept_one(scope, turn, gateway.producer, gateway.clock)
+        if accepted.status == "duplicate":
+            response.status_code = HTTPStatus.OK
+        if wait:
+            accepted.searchable = await wait_searchable(
+                scope, accepted.event_id, gateway.receipts, gateway.wait_limit_ms
+            )
+        return accepted
+
+    @router.post("/turns:batch", status_code=HTTPStatus.ACCEPTED)
+    async def accept_turns(batch: TurnBatch) -> BatchResult:
+        """Accept up to 512 turns, each with its own result."""
+        return await accept_batch(scope, batch.turns, gateway.producer, gateway.clock)
+
+    @router.get("/receipts/{event_id:path}", responses={404: {}})
+    async def receipt(event_id: Annotated[str, Path(max_length=256)]) -> Receipt:
+        """What has happened to an event so far."""
+        fields = await gateway.receipts.read(scope.tenant, event_id)
+        if fields is None:
+            raise NotFound(f"event_id: no receipt for {event_id!r}; it was never accepted or its receipt has expired")
+        fields.pop("digest", None)  # the accepting script's own mark, of no use to a host
+        return Receipt.model_validate({"event_id": event_id} | fields)
+
+    return router

@@ -1,0 +1,1 @@
+"""Everything in one process on embedded parts: what `lithify up` runs."""

@@ -1,0 +1,1 @@
+"""The embedding worker: takes accepted turns in batches, embeds them, and writes them where recall can find them."""
