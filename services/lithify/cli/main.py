@@ -19,6 +19,8 @@ app = typer.Typer(
     add_completion=False,
 )
 app.command()(serve.up)
+app.command()(serve.serve)
+app.command()(serve.worker)
 app.command()(ingest.ingest)
 app.command()(query.search)
 app.command()(query.assemble)

@@ -1,16 +1,16 @@
-"""`lithify up`: the node, and what a newcomer may try next."""
+"""`lithify up`, `serve` and `worker`: the processes, and what a newcomer may try next."""
 
 import asyncio
 import os
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lithify.cli.console import talk
-from lithify.node.node import run_node
-from lithify.node.parts import Parts
-from lithify.settings import load_settings, unknown_variables
+from lithify.node.processes import run_assembly, run_embed_worker, run_gateway, run_node
+from lithify.settings import Settings, load_settings, unknown_variables
 from lithify.telemetry import configure_logs
 
 TURN = (
@@ -20,33 +20,73 @@ QUESTION = '{"user":"ada","query":"Where does Ada live?"}'
 PROMPT = '{"user":"ada","session":"s2","query":"Where does Ada live?","token_budget":1000}'
 
 
+Host = Annotated[str | None, typer.Option(help="Address to listen on (LITHIFY_HOST).")]
+Port = Annotated[int | None, typer.Option(help="Port to listen on (LITHIFY_PORT).")]
+
+
+class Service(StrEnum):
+    GATEWAY = "gateway"
+    ASSEMBLY = "assembly"
+
+
+class Worker(StrEnum):
+    EMBED = "embed"
+
+
 def up(
-    host: Annotated[str | None, typer.Option(help="Address to listen on (LITHIFY_HOST).")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on (LITHIFY_PORT).")] = None,
+    host: Host = None,
+    port: Port = None,
     data_dir: Annotated[Path | None, typer.Option(help="Folder of all data (LITHIFY_DATA_DIR).")] = None,
 ) -> None:
     """Run the whole system in this process, on embedded parts unless the settings name remote ones."""
-    settings = load_settings(host=host, port=port, data_dir=data_dir)
-    configure_logs(settings.log_level, settings.log_format)
-    for name in unknown_variables(os.environ):
-        talk.print(f"lithify: {name} is set but no setting has that name")
+    settings = prepared(host=host, port=port, data_dir=data_dir)
     talk.print("Lithify is starting…")
-    asyncio.run(run_node(settings, announce))
+    asyncio.run(run_node(settings, lambda model: welcome(settings, model)))
     talk.print("Lithify has stopped; everything accepted is on disk.")
 
 
-def announce(parts: Parts) -> None:
-    settings = parts.settings
-    url = f"http://{settings.host}:{settings.port}"
+def serve(
+    service: Annotated[Service, typer.Argument(help="Which service.")], host: Host = None, port: Port = None
+) -> None:
+    """Run one service by itself, against a Redis and a Qdrant server."""
+    settings = prepared(host=host, port=port)
+    run = {Service.GATEWAY: run_gateway, Service.ASSEMBLY: run_assembly}[service]
+    asyncio.run(run(settings, lambda name: talk.print(f"{name} listens on {address(settings)}")))
+
+
+def worker(
+    kind: Annotated[Worker, typer.Argument(help="Which worker.")],
+    name: Annotated[str | None, typer.Option(help="Name of this worker, stable across restarts.")] = None,
+) -> None:
+    """Run one worker process, against a Redis and a Qdrant server; any number of them share the work."""
+    settings = prepared(worker_name=name)
+    run = {Worker.EMBED: run_embed_worker}[kind]
+    asyncio.run(run(settings, lambda what: talk.print(f"{what} is reading")))
+
+
+def prepared(**overrides: Any) -> Settings:
+    settings = load_settings(**overrides)
+    configure_logs(settings.log_level, settings.log_format)
+    for name in unknown_variables(os.environ):
+        talk.print(f"lithify: {name} is set but no setting has that name")
+    return settings
+
+
+def address(settings: Settings) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
+
+
+def welcome(settings: Settings, model: str) -> None:
+    url = address(settings)
     store, queue = settings.qdrant_url or "Qdrant Edge", settings.redis_url or "embedded Redis"
-    talk.print(f"Lithify listens on {url}  (docs {url}/docs)")
-    talk.print(f"Data in {settings.data_dir}: {queue}, {store}, model {parts.embedder.manifest.name}")
+    talk.print(f"Lithify listens on {url}  (reference {url}/docs)")
+    talk.print(f"Data in {settings.data_dir}: {queue}, {store}, model {model}")
     talk.print(try_these(url), markup=False, soft_wrap=True)
 
 
 def try_these(url: str) -> str:
     calls = ((f"{url}/v1/turns?wait=searchable", TURN), (f"{url}/v1/search", QUESTION), (f"{url}/v1/assemble", PROMPT))
-    commands = "\n".join(
-        f"  curl -s '{address}' -H 'content-type: application/json' -d '{body}'" for address, body in calls
-    )
+    json = "-H 'content-type: application/json'"
+    commands = "\n".join(f"  curl -s '{where}' {json} -d '{body}'" for where, body in calls)
     return f"Try, in another terminal:\n{commands}\nStop with Ctrl-C."

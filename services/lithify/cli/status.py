@@ -26,17 +26,20 @@ def status(
 
 
 def summary(answer: dict[str, Any]) -> str:
-    embedder, store = answer["embedder"], answer["store"]
-    model = f"{embedder['profile']} ({embedder['mode']}{', ' + embedder['reason'] if embedder['reason'] else ''})"
-    return "\n".join(
-        (
-            f"lithify {answer['version']}: {'ready' if answer['ready'] else 'NOT READY'}",
-            f"model         {model}",
-            f"store         {store['engine']}, {store['memories']} memories",
-            f"unfinished    {answer['unfinished']}",
-            f"dead letters  {answer['dead_letters']}",
-        )
-    )
+    rows = {
+        "model": describe(answer["embedder"], "profile", "mode", "reason"),
+        "store": describe(answer["store"], "engine", "version", "reason"),
+        "memories": (answer["store"] or {}).get("memories"),
+        "unfinished": answer["unfinished"],
+        "dead letters": answer["dead_letters"],
+    }
+    head = f"lithify {answer['version']}: {'ready' if answer['ready'] else 'NOT READY'}"
+    return "\n".join([head, *(f"{name:<14}{value}" for name, value in rows.items() if value is not None)])
+
+
+def describe(part: dict[str, Any] | None, *names: str) -> str | None:
+    """A gateway by itself has neither model nor store."""
+    return None if part is None else ", ".join(str(part[name]) for name in names if part[name])
 
 
 def stream_table(streams: list[dict[str, Any]]) -> Table:

@@ -1,9 +1,8 @@
 """Opens what a process needs, embedded or remote as the settings say, and closes it in the right order."""
 
 import os
-from collections.abc import AsyncIterator
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from redis.asyncio import Redis
@@ -21,45 +20,54 @@ QUERY_CALLS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    settings: Settings
-    redis_url: str
+class Queue:
+    """Redis as this process reaches it; `server` is set where it runs as our child."""
+
+    url: str
     redis: Redis
-    store: VectorStore
+    server: EmbeddedRedis | None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Everything that turns text into vectors, with the threads to do it in."""
+
     embedder: Embedder
     analyser: LexicalAnalyser
-    executor: Executor
-    embedded_redis: EmbeddedRedis | None
+    executor: ThreadPoolExecutor
 
 
-@asynccontextmanager
-async def open_parts(settings: Settings) -> AsyncIterator[Parts]:
-    """The model first: it is the likeliest to be missing, and nothing is running yet that would need stopping."""
+async def open_queue(settings: Settings, stack: AsyncExitStack) -> Queue:
+    server, url = None, settings.redis_url
+    if url is None:
+        server = EmbeddedRedis(settings.data_dir / "redis", fsync=settings.redis_fsync)
+        await stack.enter_async_context(server)
+        url = server.url
+    redis = open_producer(url)
+    stack.push_async_callback(redis.aclose)
+    await pin_partitions(redis, settings.partitions)
+    return Queue(url, redis, server)
+
+
+def open_model(settings: Settings, stack: AsyncExitStack) -> Model:
+    """Raises Misconfigured, with what to run, if the model is missing: open it before anything is running."""
     embedder = load_embedder(
         settings.models_dir,
         settings.embedding_profile,
         variant=settings.embedding_variant,
         threads=settings.embedding_threads or os.cpu_count() or 1,
+        batch_tokens=settings.embed_batch_tokens,
     )
-    async with AsyncExitStack() as stack:
-        calls = settings.embed_slots + QUERY_CALLS
-        executor = stack.enter_context(ThreadPoolExecutor(calls, thread_name_prefix="embed"))
-        embedded, redis_url = await _redis(settings, stack)
-        redis = open_producer(redis_url)
-        stack.push_async_callback(redis.aclose)
-        await pin_partitions(redis, settings.partitions)
-        store = _store(settings)
-        stack.push_async_callback(store.close)
-        await store.ensure(collection_spec(embedder))
-        yield Parts(settings, redis_url, redis, store, embedder, LexicalAnalyser(), executor, embedded)
+    calls = settings.embed_slots + QUERY_CALLS
+    executor = stack.enter_context(ThreadPoolExecutor(calls, thread_name_prefix="embed"))
+    return Model(embedder, LexicalAnalyser(), executor)
 
 
-async def _redis(settings: Settings, stack: AsyncExitStack) -> tuple[EmbeddedRedis | None, str]:
-    if settings.redis_url is not None:
-        return None, settings.redis_url
-    embedded = EmbeddedRedis(settings.data_dir / "redis", fsync=settings.redis_fsync)
-    await stack.enter_async_context(embedded)
-    return embedded, embedded.url
+async def open_store(settings: Settings, embedder: Embedder, stack: AsyncExitStack) -> VectorStore:
+    store = _store(settings)
+    stack.push_async_callback(store.close)
+    await store.ensure(collection_spec(embedder))
+    return store
 
 
 def _store(settings: Settings) -> VectorStore:

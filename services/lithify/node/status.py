@@ -1,7 +1,7 @@
 """Liveness, readiness and the state of the queues, told truthfully."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
@@ -9,16 +9,27 @@ from typing import Any
 from fastapi import APIRouter, Response
 from redis.asyncio import Redis
 
+from lithify.embedding import Embedder
 from lithify.errors import LithifyError, Unavailable
 from lithify.events import EVERY_TENANT
-from lithify.node.parts import Parts
-from lithify.store import Where
+from lithify.store import VectorStore, Where
 from lithify.store.memory import COLLECTION
 from lithify.streams import Consumer, keys, read_lag
 from lithify.streams.outage import outages
 
 
-def status_router(parts: Parts, consumers: Sequence[Consumer]) -> APIRouter:
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What a process depends on; a gateway has neither store nor model."""
+
+    redis: Redis
+    partitions: int
+    store: VectorStore | None = None
+    embedder: Embedder | None = None
+    consumers: Sequence[Consumer] = ()
+
+
+def status_router(watched: Watched) -> APIRouter:
     router = APIRouter(tags=["operations"])
 
     @router.get("/livez")
@@ -29,7 +40,7 @@ def status_router(parts: Parts, consumers: Sequence[Consumer]) -> APIRouter:
     @router.get("/readyz", responses={503: {}})
     async def readyz(response: Response) -> dict[str, Any]:
         """Every dependency answers and the workers are reading."""
-        troubles = await find_troubles(parts, consumers)
+        troubles = await find_troubles(watched)
         if troubles:
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
         return {"status": "unready" if troubles else "ready", "troubles": troubles}
@@ -37,50 +48,50 @@ def status_router(parts: Parts, consumers: Sequence[Consumer]) -> APIRouter:
     @router.get("/v1/status")
     async def status() -> dict[str, Any]:
         """What is stored, what waits, and how well the parts are."""
-        return await describe(parts, consumers)
+        return await describe(watched)
 
     return router
 
 
-async def find_troubles(parts: Parts, consumers: Sequence[Consumer]) -> list[str]:
-    troubles = [f"embedder: {h.reason or h.mode}" for h in (parts.embedder.health(),) if not h.ready]
-    troubles += [f"worker: {consumer.outage or 'not reading'}" for consumer in consumers if not consumer.ready]
+async def find_troubles(watched: Watched) -> list[str]:
+    troubles = [f"worker: {consumer.outage or 'not reading'}" for consumer in watched.consumers if not consumer.ready]
+    if watched.embedder is not None and not (health := watched.embedder.health()).ready:
+        troubles.append(f"embedder: {health.reason or health.mode}")
+    if watched.store is not None and not (store := await watched.store.health()).ready:
+        troubles.append(f"store: {store.reason}")
     try:
         with outages():
-            await parts.redis.ping()
+            await watched.redis.ping()
     except Unavailable as error:
         troubles.append(f"redis: {error}")
-    store = await parts.store.health()
-    return troubles if store.ready else [*troubles, f"store: {store.reason}"]
+    return troubles
 
 
-async def describe(parts: Parts, consumers: Sequence[Consumer]) -> dict[str, Any]:
-    health, manifest = parts.embedder.health(), parts.embedder.manifest
-    store = await parts.store.health()
-    lags = [lag for p in range(parts.settings.partitions) for lag in await read_lag(parts.redis, keys.turns(p))]
+async def describe(watched: Watched) -> dict[str, Any]:
+    lags = [lag for p in range(watched.partitions) for lag in await read_lag(watched.redis, keys.turns(p))]
     return {
         "version": version("lithify"),
-        "ready": not await find_troubles(parts, consumers),
-        "embedder": {
-            "profile": manifest.name,
-            "mode": health.mode,
-            "ready": health.ready,
-            "reason": health.reason,
-            "fingerprint": parts.embedder.fingerprint,
-        },
-        "store": {**asdict(store), "memories": await count_memories(parts)},
+        "ready": not await find_troubles(watched),
+        "embedder": None if watched.embedder is None else describe_embedder(watched.embedder),
+        "store": None if watched.store is None else await describe_store(watched.store),
         "streams": [asdict(lag) for lag in lags],
         "unfinished": sum(lag.unread + lag.pending for lag in lags),
-        "dead_letters": await count_dead(parts.redis, parts.settings.partitions),
-        "workers": [asdict(consumer.tally) | {"ready": consumer.ready} for consumer in consumers],
+        "dead_letters": await count_dead(watched.redis, watched.partitions),
+        "workers": [asdict(consumer.tally) | {"ready": consumer.ready} for consumer in watched.consumers],
     }
 
 
-async def count_memories(parts: Parts) -> int | None:
+def describe_embedder(embedder: Embedder) -> dict[str, Any]:
+    health = embedder.health()
+    return {"profile": embedder.manifest.name, "fingerprint": embedder.fingerprint, **asdict(health)}
+
+
+async def describe_store(store: VectorStore) -> dict[str, Any]:
+    health = asdict(await store.health())
     try:
-        return await parts.store.count(EVERY_TENANT, COLLECTION, Where())
+        return health | {"memories": await store.count(EVERY_TENANT, COLLECTION, Where())}
     except LithifyError:
-        return None
+        return health | {"memories": None}
 
 
 async def count_dead(redis: Redis, partitions: int) -> int:

@@ -84,6 +84,11 @@ class Settings(BaseSettings):
     embed_slots: int = Field(
         2, ge=1, le=64, description="Batches one process embeds at once, 1 to 64: one is read while one is embedded."
     )
+    worker_name: str | None = Field(
+        None,
+        pattern=r"^[\w.-]+$",
+        description="Name of a worker process, stable across its restarts; the host's if unset.",
+    )
 
     # Retrieval
     retrieval_profile: Literal["recall", "seed"] = Field("recall", description="Scoring profile: recall or seed.")
