@@ -1,0 +1,74 @@
+"""What a job is given besides its arguments, and how its function is found and called."""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Concatenate, Final, Generic, ParamSpec, TypeAlias, TypeVar
+
+from pydantic import JsonValue
+from redis import Redis
+
+from lithify.errors import Invalid
+from lithify.jobs import keys
+from lithify.jobs.connection import in_thread
+
+# As long as a failed job is kept by default, so that one retried by hand resumes, too.
+CHECKPOINT_TTL_S: Final = 14 * 86_400
+
+Q = ParamSpec("Q")
+T = TypeVar("T")
+Parts = TypeVar("Parts")
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext(Generic[Parts]):
+    job_id: str
+    name: str
+    attempt: int
+    parts: Parts
+    executor: Executor
+    connection: Redis
+
+    async def checkpoint(self, cursor: JsonValue) -> None:
+        """Remember how far the job has come: a later attempt finds it, a new job of the same id does not."""
+        value = json.dumps(cursor, allow_nan=False)
+        await in_thread(self.connection.set, keys.checkpoint(self.job_id), value, ex=CHECKPOINT_TTL_S)
+
+    async def resume(self) -> JsonValue:
+        """The last checkpoint of an earlier attempt; None means from the start."""
+        value = await in_thread(self.connection.get, keys.checkpoint(self.job_id))
+        return None if value is None else json.loads(value)
+
+    async def offload(self, work: Callable[Q, T], *args: Q.args, **kwargs: Q.kwargs) -> T:
+        """Run work that needs a processor beside the loop; a job must never hold the loop up."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self.executor, lambda: work(*args, **kwargs))
+
+
+JobFunction: TypeAlias = Callable[Concatenate[JobContext[Parts], ...], Awaitable[object]]
+"""Takes the context and the arguments by name; returns JSON. It may run more than once, so it must be idempotent.
+
+Raises Invalid if it can never succeed, Unavailable while a dependency is away, anything else to be tried again."""
+
+Registry: TypeAlias = Mapping[str, JobFunction[Parts]]
+"""The jobs a process can run, by name."""
+
+
+async def perform(registry: Registry[Parts], context: JobContext[Parts], args: Mapping[str, JsonValue]) -> object:
+    """Raises Invalid for an unknown name, for arguments the job does not take and for a result that is not JSON."""
+    function = registry.get(context.name)
+    if function is None:
+        raise Invalid(f"no job is named {context.name}; this process knows: {', '.join(sorted(registry)) or 'none'}")
+    try:
+        inspect.signature(function).bind(context, **args)
+    except TypeError as error:
+        raise Invalid(f"job {context.name} cannot be called with {sorted(args)}: {error}") from error
+    result = await function(context, **args)
+    try:
+        json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise Invalid(f"job {context.name} must return JSON: {error}") from error
+    return result
