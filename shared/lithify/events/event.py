@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import orjson
@@ -32,6 +32,9 @@ class Event:
     source_ref: str | None = None
     meta: Mapping[str, Any] | None = None
     traceparent: str | None = None
+
+
+FIELDS: Final = dict.fromkeys(field.name for field in fields(Event))  # ordered, and quick to ask
 
 
 def event_from_turn(turn: TurnInput, tenant: str, now_ms: int) -> Event:
@@ -64,8 +67,12 @@ def turn_digest(turn: TurnInput) -> str:
 
 
 def encode_event(event: Event) -> bytes:
-    present = {name: value for name, value in asdict(event).items() if value is not None}
-    return orjson.dumps({"v": ENVELOPE_VERSION, **present})
+    # Not asdict: it copies meta deeply and costs ten times the encoding.
+    envelope = {"v": ENVELOPE_VERSION}
+    for name in FIELDS:
+        if (value := getattr(event, name)) is not None:
+            envelope[name] = value
+    return orjson.dumps(envelope)
 
 
 def decode_event(data: bytes, seq: int | None = None) -> Event:
@@ -81,7 +88,7 @@ def decode_event(data: bytes, seq: int | None = None) -> Event:
         raise Invalid(f"envelope is not JSON: {error}") from error
     if not isinstance(raw, dict) or raw.get("v") != ENVELOPE_VERSION:
         raise Invalid(f"envelope version {raw.get('v') if isinstance(raw, dict) else None!r} is not {ENVELOPE_VERSION}")
-    known = {"seq": seq} | {field.name: raw[field.name] for field in fields(Event) if field.name in raw}
+    known = {"seq": seq} | {name: value for name, value in raw.items() if name in FIELDS}
     try:
         event = Event(**known)
     except TypeError as error:

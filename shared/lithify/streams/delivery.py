@@ -1,0 +1,77 @@
+"""A message as a consumer holds it: the raw entry, and the event inside it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lithify.errors import Invalid
+from lithify.events import Event, decode_event
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stream entry delivered to this consumer, not looked into yet."""
+
+    stream: str
+    stream_id: str
+    fields: Mapping[bytes, bytes]
+    attempt: int  # 1 on first delivery; Redis counts, we only read
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.fields.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    entry: Entry
+    event: Event
+
+    @property
+    def stream_id(self) -> str:
+        return self.entry.stream_id
+
+    @property
+    def attempt(self) -> int:
+        return self.entry.attempt
+
+
+def decode(entry: Entry) -> Delivery:
+    """Raises Invalid for an entry that holds no event we can read."""
+    envelope = entry.fields.get(b"event")
+    if envelope is None:
+        raise Invalid(f"entry {entry.stream_id} has no field 'event'")
+    return Delivery(entry, decode_event(envelope, _position(entry.fields.get(b"seq"))))
+
+
+def decode_all(entries: Iterable[Entry]) -> tuple[list[Delivery], list[tuple[Entry, str]]]:
+    """The readable ones as deliveries, and the others with what is wrong with them."""
+    readable: list[Delivery] = []
+    unreadable: list[tuple[Entry, str]] = []
+    for entry in entries:
+        try:
+            readable.append(decode(entry))
+        except Invalid as error:
+            unreadable.append((entry, str(error)))
+    return readable, unreadable
+
+
+def _position(value: bytes | None) -> int | None:
+    if value is None:
+        return None
+    if not value.isdigit():
+        raise Invalid(f"field 'seq' must be a number, not {value[:20]!r}")
+    return int(value)
+
+
+def portions(entries: Sequence[Entry], max_bytes: int) -> Iterator[list[Entry]]:
+    """Split into runs of at most max_bytes; an entry larger than that stands alone."""
+    portion: list[Entry] = []
+    used = 0
+    for entry in entries:
+        if portion and used + entry.size > max_bytes:
+            yield portion
+            portion, used = [], 0
+        portion.append(entry)
+        used += entry.size
+    if portion:
+        yield portion

@@ -1,0 +1,41 @@
+"""Tells an outage of Redis from an error of ours: the first is waited out, the second is not."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from redis import exceptions
+
+from lithify.errors import LithifyError, Unavailable
+
+OUTAGES: Final = (
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.OutOfMemoryError,
+    exceptions.ReadOnlyError,
+    exceptions.ClusterDownError,
+    exceptions.TryAgainError,
+)
+# Replies of a server that lives but cannot serve: disk full, still loading, a script running, replicas missing.
+_OUTAGE_CODE: Final = re.compile(r"\b(MISCONF|LOADING|BUSY|NOREPLICAS|OOM|READONLY)\b")
+
+
+class GroupMissing(LithifyError):
+    """The consumer group does not exist; it is created again from the first entry."""
+
+
+@contextmanager
+def outages() -> Iterator[None]:
+    """Raises Unavailable when Redis cannot serve, GroupMissing when a group is gone; other errors pass."""
+    try:
+        yield
+    except OUTAGES as error:
+        raise Unavailable(f"Redis cannot be reached: {error}") from error
+    except exceptions.ResponseError as error:
+        # Scripts and transactions put their own words before the code, hence the search inside.
+        if "NOGROUP" in str(error):
+            raise GroupMissing(str(error)) from error
+        if _OUTAGE_CODE.search(str(error)):
+            raise Unavailable(f"Redis cannot serve: {error}") from error
+        raise
