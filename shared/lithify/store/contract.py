@@ -1,0 +1,133 @@
+"""The one contract of the vector store; Edge and the Qdrant server fulfil it, one test suite checks both."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from lithify.errors import Invalid
+from lithify.events import EveryTenant, TenantScope
+from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, SparseVector, Vector
+from lithify.store.where import Where
+
+StoreScope: TypeAlias = TenantScope | EveryTenant
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSpec:
+    """A collection, the lengths of its tiers, and the fingerprint of the model that fills it."""
+
+    name: str
+    tiers: tuple[int, int, int]
+    fingerprint: str
+
+    def __post_init__(self) -> None:
+        if not self.name or not all(char.isascii() and (char.isalnum() or char in "-_.") for char in self.name):
+            raise Invalid(f"collection name {self.name!r} must consist of letters, digits, '-', '_' and '.'")
+        if self.name.startswith("."):
+            raise Invalid(f"collection name {self.name!r} must not start with a dot")
+        if not self.fingerprint:
+            raise Invalid(f"collection {self.name} needs the fingerprint of its embedding")
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        return dict(zip(TIER_NAMES, self.tiers, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search; `least_score` leaves out weaker hits."""
+
+    where: Where
+    using: str
+    vector: Vector | SparseVector
+    limit: int
+    with_vectors: tuple[str, ...] = field(default=())
+    least_score: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.using not in (*TIER_NAMES, LEXICAL):
+            raise Invalid(f"cannot search using {self.using!r}; known are {', '.join((*TIER_NAMES, LEXICAL))}")
+        if (self.using == LEXICAL) != isinstance(self.vector, SparseVector):
+            raise Invalid(f"a search using {self.using} got a {type(self.vector).__name__}")
+        if self.limit < 1:
+            raise Invalid(f"a search needs a limit of at least 1, not {self.limit}")
+        if unknown := set(self.with_vectors) - set(TIER_NAMES):
+            raise Invalid(f"hits can carry {', '.join(TIER_NAMES)}, not {', '.join(sorted(unknown))}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHealth:
+    engine: str
+    ready: bool
+    version: str | None = None
+    reason: str | None = None
+
+
+class VectorStore(Protocol):
+    """Records of all tenants, reachable only through a scope.
+
+    The scope comes first and by position: a record outside it is neither seen, changed nor counted, even by its id.
+    Every write is durable and visible to every later read when the call returns, and may be repeated.
+    Raises Invalid for input that can never succeed, Unavailable while the engine cannot serve (then nothing is
+    promised about the write: repeat it), Misconfigured when the stored data does not fit the configuration.
+    """
+
+    async def ensure(self, spec: CollectionSpec) -> None:
+        """Creates the collection if it is missing; refuses one that holds vectors of another model."""
+
+    async def upsert(self, scope: StoreScope, collection: str, records: Sequence[Record], /) -> None:
+        """Writes whole records; an existing one with the same id is replaced, payload and vectors.
+
+        A record outside the scope is never replaced, should an id ever meet one.
+        """
+
+    async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
+        """One list for each query, in their order, best first; one round trip."""
+
+    async def fetch(
+        self, scope: StoreScope, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
+    ) -> list[Record]:
+        """In the order asked for; ids unknown to the scope are left out."""
+
+    async def scroll(
+        self,
+        scope: StoreScope,
+        collection: str,
+        where: Where,
+        /,
+        *,
+        limit: int,
+        after: str | None = None,
+        with_vectors: Sequence[str] = (),
+    ) -> Page:
+        """Records in the order of their ids; pass `next` of a page as `after` to go on."""
+
+    async def count(self, scope: StoreScope, collection: str, where: Where, /) -> int:
+        """Exact."""
+
+    async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
+        """Removes what matches; a tenant's empty `where` removes all of the tenant."""
+
+    async def set_payload(
+        self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
+    ) -> None:
+        """Merges these keys into what matches; tenant, user and session of a record are fixed by its upsert."""
+
+    async def snapshot(self, collection: str, folder: Path) -> Path:
+        """A consistent copy of the collection, made inside the folder; returns where it lies."""
+
+    async def collections(self) -> list[CollectionSpec]:
+        """The collections there are, by name."""
+
+    async def switch(self, name: str, other: str) -> None:
+        """Exchanges the names of two collections in one step; nothing is lost until the other one is dropped."""
+
+    async def drop(self, collection: str) -> None:
+        """Removes a collection and its records; a missing one is no error."""
+
+    async def health(self) -> StoreHealth:
+        """Never raises."""
+
+    async def close(self) -> None:
+        """Leaves everything durable; may be called twice."""

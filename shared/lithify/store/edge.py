@@ -1,0 +1,143 @@
+"""The vector store inside the process: the Qdrant engine on a folder of our own."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, TypeVar, TypeVarTuple
+
+from lithify.errors import LithifyError
+from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_update
+from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope
+from lithify.store.edge_folder import EdgeFolder
+from lithify.store.edge_shard import Shard
+from lithify.store.fetching import fetch_in_order
+from lithify.store.records import Hit, Page, Record
+from lithify.store.scoping import ScopedWhere, scoped
+from lithify.store.where import Where
+
+Args = TypeVarTuple("Args")
+T = TypeVar("T")
+
+# The binding runs one call at a time anyway; two let one answer be read while the next search runs.
+READERS: Final = 2
+
+
+class EdgeStore:
+    """Fulfils VectorStore for one process; a second one on the folder gets Misconfigured.
+
+    One thread writes, in the order asked; searches go on beside it, between the engine's steps.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = EdgeFolder(folder)
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-write")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
+
+    async def ensure(self, spec: CollectionSpec) -> None:
+        await _run(self._writer, self._folder.ensure, spec)
+
+    async def upsert(self, scope: StoreScope, collection: str, records: Sequence[Record], /) -> None:
+        await _run(self._writer, self._upsert, scope, collection, records)
+
+    async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
+        shard = await self._shard(collection)
+        check_queries(queries, shard.spec)
+        return await _run(self._readers, shard.query_batch, [(query, scoped(scope, query.where)) for query in queries])
+
+    async def fetch(
+        self, scope: StoreScope, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
+    ) -> list[Record]:
+        return await fetch_in_order(self, scope, collection, ids, with_vectors)
+
+    async def scroll(
+        self,
+        scope: StoreScope,
+        collection: str,
+        where: Where,
+        /,
+        *,
+        limit: int,
+        after: str | None = None,
+        with_vectors: Sequence[str] = (),
+    ) -> Page:
+        check_scroll(limit, after, with_vectors)
+        shard = await self._shard(collection)
+        return await _run(self._readers, shard.scroll, scoped(scope, where), limit, after, with_vectors)
+
+    async def count(self, scope: StoreScope, collection: str, where: Where, /) -> int:
+        shard = await self._shard(collection)
+        return await _run(self._readers, shard.count, scoped(scope, where))
+
+    async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
+        check_deletion(scope, where)
+        await _run(self._writer, self._delete, collection, scoped(scope, where))
+
+    async def set_payload(
+        self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
+    ) -> None:
+        check_update(payload)
+        await _run(self._writer, self._set_payload, collection, scoped(scope, where), payload)
+
+    async def snapshot(self, collection: str, folder: Path) -> Path:
+        """Writes wait meanwhile, reads do not. An EdgeStore can be opened on the folder."""
+        return await _run(self._writer, self._folder.snapshot, collection, folder)
+
+    async def collections(self) -> list[CollectionSpec]:
+        return self._folder.specs()
+
+    async def switch(self, name: str, other: str) -> None:
+        await _run(self._writer, self._folder.switch, name, other)
+
+    async def drop(self, collection: str) -> None:
+        await _run(self._writer, self._folder.drop, collection)
+
+    async def optimise(self, collection: str) -> bool:
+        """Packs the segments and frees the room of deleted records; False if there was nothing to do.
+
+        For maintenance: the whole process stands still meanwhile, about 15 s per 100,000 points.
+        """
+        return await _run(self._writer, self._optimise, collection)
+
+    async def health(self) -> StoreHealth:
+        engine = StoreHealth("qdrant-edge", ready=True, version=version("qdrant-edge-py"))
+        try:
+            for spec in self._folder.specs():
+                await self._shard(spec.name)
+        except LithifyError as error:
+            return StoreHealth(engine.engine, ready=False, version=engine.version, reason=str(error))
+        return engine
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._close)
+
+    # The writing thread looks the collection up itself: a write queued behind a switch goes where the name points then.
+
+    def _upsert(self, scope: StoreScope, collection: str, records: Sequence[Record]) -> None:
+        shard = self._folder.open(collection)
+        check_records(scope, records, shard.spec)
+        shard.upsert(records, scoped(scope, Where()))
+
+    def _delete(self, collection: str, where: ScopedWhere) -> None:
+        self._folder.open(collection).delete(where)
+
+    def _set_payload(self, collection: str, where: ScopedWhere, payload: Mapping[str, Any]) -> None:
+        self._folder.open(collection).set_payload(where, payload)
+
+    def _optimise(self, collection: str) -> bool:
+        return self._folder.open(collection).optimise()
+
+    def _close(self) -> None:
+        self._readers.shutdown()
+        self._writer.shutdown()
+        self._folder.close()
+
+    async def _shard(self, collection: str) -> Shard:
+        """Opened at first use, by the writing thread, so that nobody opens it twice."""
+        shard = self._folder.opened(collection)
+        return await _run(self._writer, self._folder.open, collection) if shard is None else shard
+
+
+async def _run(executor: Executor, call: Callable[[*Args], T], *args: *Args) -> T:
+    return await asyncio.get_running_loop().run_in_executor(executor, call, *args)

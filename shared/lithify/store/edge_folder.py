@@ -1,0 +1,102 @@
+"""The folder of an Edge store: its lock, its catalogue, and the shards open in it."""
+
+import shutil
+from pathlib import Path
+
+from lithify.errors import Invalid, Unavailable
+from lithify.store.catalogue import Entry, opened_catalogue, read_catalogue, write_catalogue
+from lithify.store.checks import check_fit
+from lithify.store.contract import CollectionSpec
+from lithify.store.edge_shard import Shard
+from lithify.store.folder_lock import FolderLock
+from lithify.store.schema import place_of_records
+
+
+class EdgeFolder:
+    """Everything but `opened` and `specs` belongs to the writing thread."""
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._lock = FolderLock.take(path)
+        try:
+            self._entries = opened_catalogue(path)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._shards: dict[str, Shard] = {}  # by the folder of their records, which never changes
+        self._closed = False
+
+    def specs(self) -> list[CollectionSpec]:
+        return [entry.spec(name) for name, entry in sorted(self._entries.items())]
+
+    def opened(self, name: str) -> Shard | None:
+        entry = self._entries.get(name)
+        return None if entry is None else self._shards.get(entry.folder)
+
+    def open(self, name: str) -> Shard:
+        entry = self._entry(name)
+        if entry.folder not in self._shards:
+            self._shards[entry.folder] = Shard.load(self._path / entry.folder, entry.spec(name))
+        return self._shards[entry.folder]
+
+    def ensure(self, spec: CollectionSpec) -> None:
+        entry = self._entries.get(spec.name)
+        if entry is None:
+            self._create(spec)
+        else:
+            check_fit(spec, entry.spec(spec.name))
+            self.open(spec.name)
+
+    def _create(self, spec: CollectionSpec) -> None:
+        folder = place_of_records(spec.name, {entry.folder for entry in self._entries.values()})
+        # No name points there: what lies there was left by a crash, before its first record or after its drop.
+        shutil.rmtree(self._path / folder, ignore_errors=True)
+        self._shards[folder] = Shard.create(self._path / folder, spec)
+        self._commit(self._entries | {spec.name: Entry(folder, spec.tiers, spec.fingerprint)})
+
+    def switch(self, name: str, other: str) -> None:
+        self._commit(self._entries | {name: self._entry(other), other: self._entry(name)})
+
+    def drop(self, name: str) -> None:
+        entry = self._entries.get(name)
+        if entry is None:
+            return
+        shard = self.opened(name)
+        self._commit({key: kept for key, kept in self._entries.items() if key != name})
+        if shard is not None:
+            del self._shards[entry.folder]
+            shard.close()
+        shutil.rmtree(self._path / entry.folder)
+
+    def snapshot(self, name: str, target: Path) -> Path:
+        entry = self._entry(name)
+        copy = target / entry.folder
+        if copy.exists():
+            raise Invalid(f"{copy} exists already; snapshots never overwrite")
+        self.open(name).flush()
+        partial = copy.with_name(f"{copy.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        shutil.copytree(self._path / entry.folder, partial)
+        partial.rename(copy)
+        write_catalogue(target, read_catalogue(target) | {name: entry})
+        return target
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            for shard in self._shards.values():
+                shard.close()
+        finally:
+            self._lock.release()
+
+    def _entry(self, name: str) -> Entry:
+        if name not in self._entries:
+            raise Unavailable(f"there is no collection {name} in {self._path}")
+        return self._entries[name]
+
+    def _commit(self, entries: dict[str, Entry]) -> None:
+        write_catalogue(self._path, entries)
+        self._entries = entries

@@ -1,0 +1,62 @@
+"""What is stored and what is found: payload, prefix tiers and the lexical vector under one id."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lithify.errors import Invalid
+
+TIER_NAMES: Final = ("l1", "l2", "l3")
+LEXICAL: Final = "lexical"
+
+Vector: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+# Qdrant numbers the dimensions of sparse vectors with 32 bits.
+MAX_SPARSE_INDEX: Final = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Weights of terms; the inverse document frequency is applied by the engine when searching."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.indices) != len(self.values):
+            raise Invalid(f"sparse vector has {len(self.indices)} indices but {len(self.values)} values")
+        if len(set(self.indices)) != len(self.indices):
+            raise Invalid("sparse vector names an index twice")
+        if self.indices and not 0 <= min(self.indices) <= max(self.indices) <= MAX_SPARSE_INDEX:
+            raise Invalid(f"sparse vector indices must lie in 0 to {MAX_SPARSE_INDEX}")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One point. Tiers that could not be made are left out; such a record is found by its words only."""
+
+    id: str
+    payload: Mapping[str, Any]
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+    lexical: SparseVector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer of a search; `vectors` holds the tiers the query asked for, as far as the record has them."""
+
+    id: str
+    score: float
+    payload: Mapping[str, Any]
+    vectors: Mapping[str, Vector] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A stretch of a scroll; `next` continues it and is None at the end."""
+
+    records: list[Record]
+    next: str | None

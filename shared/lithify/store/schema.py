@@ -1,0 +1,42 @@
+"""Which payload fields the engines index, the same on both, and how a collection's records are named inside them."""
+
+from collections.abc import Container
+from enum import Enum
+from itertools import count
+from types import MappingProxyType
+from typing import Final
+
+from lithify.store.scoping import PLACE
+
+
+class IndexKind(Enum):
+    TENANT = "tenant"
+    PLACE = "place"
+    KEYWORD = "keyword"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+
+
+INDEXES: Final = MappingProxyType(
+    {
+        "tenant": IndexKind.TENANT,
+        PLACE: IndexKind.PLACE,
+        "user": IndexKind.KEYWORD,
+        "session": IndexKind.KEYWORD,
+        "kind": IndexKind.KEYWORD,
+        "scope": IndexKind.KEYWORD,
+        "role": IndexKind.KEYWORD,
+        "event_id": IndexKind.KEYWORD,
+        "source_ref": IndexKind.KEYWORD,
+        "compacted_into": IndexKind.KEYWORD,
+        "missing_tiers": IndexKind.KEYWORD,
+        "active": IndexKind.BOOLEAN,
+        "ts": IndexKind.INTEGER,
+        "seq": IndexKind.INTEGER,
+    }
+)
+
+
+def place_of_records(name: str, taken: Container[str]) -> str:
+    """Where a new collection's records go. Its public name only points there, so that it can be pointed elsewhere."""
+    return next(place for number in count(1) if (place := f"{name}~{number}") not in taken)

@@ -1,0 +1,54 @@
+"""The only way from a caller's conditions to an engine's filter: through a scope."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lithify.events import EveryTenant, TenantScope
+from lithify.store.contract import StoreScope
+from lithify.store.identity import joined
+from lithify.store.records import Record
+from lithify.store.where import Condition, Equals, Where
+
+# Holds (tenant, user) and (tenant, session) as one keyword each; see DECISIONS.md, "Places".
+PLACE: Final = "_place"
+PLACED: Final = ("user", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedWhere:
+    """Conditions that already confine to a scope; the engines' filters are made of nothing else."""
+
+    must: tuple[Condition, ...]
+    must_not: tuple[Condition, ...]
+
+
+def scoped(scope: StoreScope, where: Where) -> ScopedWhere:
+    """The tenant always, and the user if the scope names one; user and session by the places that imply them."""
+    if isinstance(scope, EveryTenant):
+        return ScopedWhere(where.must, where.must_not)
+    if not isinstance(scope, TenantScope):
+        raise TypeError(f"a TenantScope is needed, not {type(scope).__name__}")
+    user = () if scope.user is None else (Equals("user", scope.user),)
+    placed = tuple(_placed(scope.tenant, condition) for condition in (*user, *where.must))
+    return ScopedWhere((Equals("tenant", scope.tenant), *placed), where.must_not)
+
+
+def _placed(tenant: str, condition: Condition) -> Condition:
+    if isinstance(condition, Equals) and condition.field in PLACED and isinstance(condition.value, str):
+        return Equals(PLACE, place(tenant, condition.field, condition.value))
+    return condition
+
+
+def place(tenant: str, field: str, value: str) -> str:
+    return joined(tenant, field, value)
+
+
+def stored_payload(record: Record) -> dict[str, Any]:
+    payload = record.payload
+    places = [place(payload["tenant"], field, payload[field]) for field in PLACED if payload.get(field) is not None]
+    return {**payload, PLACE: places}
+
+
+def caller_payload(payload: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {key: value for key, value in (payload or {}).items() if key != PLACE}

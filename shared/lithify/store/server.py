@@ -1,0 +1,172 @@
+"""The vector store on a Qdrant server, for processes that share it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+from qdrant_client import AsyncQdrantClient, models
+
+from lithify.errors import LithifyError, Misconfigured, Unavailable
+from lithify.store.batches import batches
+from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_update
+from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope
+from lithify.store.fetching import fetch_in_order
+from lithify.store.ranking import best_first
+from lithify.store.records import Hit, Page, Record
+from lithify.store.scoping import scoped
+from lithify.store.server_codec import engine_filter, engine_point, engine_query, hit_of, record_of
+from lithify.store.server_collections import ServerCollections
+from lithify.store.server_errors import server_errors
+from lithify.store.server_snapshot import TIMEOUT, fetch_snapshot
+from lithify.store.where import Where
+
+# The first release with metadata on collections, where the fingerprint is kept.
+OLDEST_SERVER: Final = (1, 16)
+
+# A write waits for the server's disk, a new index for the points already there.
+TIMEOUT_SECONDS: Final = 30
+
+QDRANT_PORT: Final = 6333
+
+
+class ServerStore:
+    """Fulfils VectorStore through qdrant-client: every call waits for the server to have completed it, or raises."""
+
+    def __init__(self, url: str, *, api_key: str | None = None, client: AsyncQdrantClient | None = None) -> None:
+        self._url = with_port(url)
+        self._headers = {"api-key": api_key} if api_key else {}
+        # Our own check of the version: the client's wants the server to be at most one release older than itself.
+        self._client = client or AsyncQdrantClient(
+            url=self._url, api_key=api_key, timeout=TIMEOUT_SECONDS, check_compatibility=False
+        )
+        self._collections = ServerCollections(self._client, self._url)
+        self._specs: dict[str, CollectionSpec] = {}
+
+    async def ensure(self, spec: CollectionSpec) -> None:
+        health = await self.health()
+        if health.version is None:
+            raise Unavailable(health.reason)
+        if not health.ready:
+            raise Misconfigured(health.reason)
+        await self._collections.ensure(spec)
+        self._specs[spec.name] = spec
+
+    async def upsert(self, scope: StoreScope, collection: str, records: Sequence[Record], /) -> None:
+        check_records(scope, records, await self._spec(collection))
+        own = engine_filter(scoped(scope, Where()))
+        with server_errors(self._url):
+            for batch in batches(records):
+                points = [engine_point(record) for record in batch]
+                completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
+
+    async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
+        check_queries(queries, await self._spec(collection))
+        requests = [engine_query(query, scoped(scope, query.where)) for query in queries]
+        with server_errors(self._url):
+            answers = await self._client.query_batch_points(collection, requests)
+        return [best_first(hit_of(point) for point in answer.points) for answer in answers]
+
+    async def fetch(
+        self, scope: StoreScope, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
+    ) -> list[Record]:
+        return await fetch_in_order(self, scope, collection, ids, with_vectors)
+
+    async def scroll(
+        self,
+        scope: StoreScope,
+        collection: str,
+        where: Where,
+        /,
+        *,
+        limit: int,
+        after: str | None = None,
+        with_vectors: Sequence[str] = (),
+    ) -> Page:
+        check_scroll(limit, after, with_vectors)
+        with server_errors(self._url):
+            points, following = await self._client.scroll(
+                collection,
+                scroll_filter=engine_filter(scoped(scope, where)),
+                limit=limit,
+                offset=after,
+                with_payload=True,
+                with_vectors=list(with_vectors),
+            )
+        return Page([record_of(point) for point in points], None if following is None else str(following))
+
+    async def count(self, scope: StoreScope, collection: str, where: Where, /) -> int:
+        with server_errors(self._url):
+            answer = await self._client.count(collection, count_filter=engine_filter(scoped(scope, where)), exact=True)
+        return answer.count
+
+    async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
+        check_deletion(scope, where)
+        selected = models.FilterSelector(filter=engine_filter(scoped(scope, where)))
+        with server_errors(self._url):
+            completed(await self._client.delete(collection, selected, wait=True))
+
+    async def set_payload(
+        self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
+    ) -> None:
+        check_update(payload)
+        selected = engine_filter(scoped(scope, where))
+        with server_errors(self._url):
+            completed(await self._client.set_payload(collection, dict(payload), points=selected, wait=True))
+
+    async def snapshot(self, collection: str, folder: Path) -> Path:
+        records = await self._collections.records_of(collection)
+        with server_errors(self._url):
+            async with httpx.AsyncClient(base_url=self._url, headers=self._headers, timeout=TIMEOUT) as http:
+                return await fetch_snapshot(http, records, folder)
+
+    async def collections(self) -> list[CollectionSpec]:
+        return await self._collections.specs()
+
+    async def switch(self, name: str, other: str) -> None:
+        await self._collections.switch(name, other)
+        self._specs.clear()
+
+    async def drop(self, collection: str) -> None:
+        await self._collections.drop(collection)
+        self._specs.pop(collection, None)
+
+    async def health(self) -> StoreHealth:
+        try:
+            with server_errors(self._url):
+                version = (await self._client.info()).version
+        except LithifyError as error:
+            return StoreHealth("qdrant", ready=False, reason=str(error))
+        return StoreHealth("qdrant", ready=(reason := too_old(version)) is None, version=version, reason=reason)
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def _spec(self, collection: str) -> CollectionSpec:
+        if collection not in self._specs:
+            self._specs[collection] = await self._collections.spec(collection)
+        return self._specs[collection]
+
+
+def with_port(url: str) -> str:
+    """Qdrant listens on 6333 unless the address says otherwise."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise Misconfigured(f"LITHIFY_QDRANT_URL {url!r} is not an address: {error}") from error
+    return url if port is not None else parts._replace(netloc=f"{parts.netloc}:{QDRANT_PORT}").geturl()
+
+
+def too_old(version: str) -> str | None:
+    major, minor = (int(part) for part in version.split(".")[:2])
+    if (major, minor) >= OLDEST_SERVER:
+        return None
+    return f"Qdrant {version} is too old; Lithify needs {'.'.join(map(str, OLDEST_SERVER))} or newer"
+
+
+def completed(result: models.UpdateResult) -> None:
+    """`acknowledged` may still fail, and a timed-out wait too: neither may be taken for done."""
+    if result.status != models.UpdateStatus.COMPLETED:
+        raise Unavailable(f"Qdrant has not completed a write, it says {result.status.value}; it must be repeated")

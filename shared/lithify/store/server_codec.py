@@ -1,0 +1,101 @@
+"""Our words in the types of qdrant-client, and back."""
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+import numpy as np
+from qdrant_client import models
+
+from lithify.store.contract import CollectionSpec, Query
+from lithify.store.records import LEXICAL, Hit, Record, SparseVector
+from lithify.store.schema import IndexKind
+from lithify.store.scoping import ScopedWhere, caller_payload, stored_payload
+from lithify.store.where import AnyOf, Between, Condition, Equals, HasId, Missing
+
+# One graph for each tenant and each place, none over all points: nobody searches them all.
+GRAPHS: Final = models.HnswConfigDiff(m=0, payload_m=16)
+LEXICAL_PARAMS: Final = models.SparseVectorParams(modifier=models.Modifier.IDF)
+
+IndexParams: TypeAlias = models.KeywordIndexParams | models.IntegerIndexParams | models.BoolIndexParams
+
+
+def vector_params(spec: CollectionSpec) -> dict[str, models.VectorParams]:
+    return {name: models.VectorParams(size=n, distance=models.Distance.DOT) for name, n in spec.lengths.items()}
+
+
+def index_params(kind: IndexKind) -> IndexParams:
+    """Graphs only where searches are confined. A server that does not know `enable_hnsw` (1.16) builds them all."""
+    keyword = models.KeywordIndexType.KEYWORD
+    match kind:
+        case IndexKind.TENANT:
+            return models.KeywordIndexParams(type=keyword, is_tenant=True)
+        case IndexKind.PLACE:
+            return models.KeywordIndexParams(type=keyword)
+        case IndexKind.KEYWORD:
+            return models.KeywordIndexParams(type=keyword, enable_hnsw=False)
+        case IndexKind.INTEGER:
+            return models.IntegerIndexParams(
+                type=models.IntegerIndexType.INTEGER, lookup=True, range=True, enable_hnsw=False
+            )
+        case IndexKind.BOOLEAN:
+            return models.BoolIndexParams(type=models.BoolIndexType.BOOL, enable_hnsw=False)
+
+
+def engine_filter(where: ScopedWhere) -> models.Filter:
+    return models.Filter(must=[_condition(c) for c in where.must], must_not=[_condition(c) for c in where.must_not])
+
+
+def _condition(condition: Condition) -> models.Condition:
+    match condition:
+        case Equals(field, value):
+            return models.FieldCondition(key=field, match=models.MatchValue(value=value))
+        case AnyOf(field, values):
+            return models.FieldCondition(key=field, match=models.MatchAny(any=list(values)))
+        case Between(field, lowest, highest):
+            return models.FieldCondition(key=field, range=models.Range(gte=lowest, lte=highest))
+        case HasId(ids):
+            return models.HasIdCondition(has_id=list(ids))
+        case Missing(field):
+            return models.IsEmptyCondition(is_empty=models.PayloadField(key=field))
+
+
+def engine_point(record: Record) -> models.PointStruct:
+    vectors: dict[str, models.Vector] = {name: vector.tolist() for name, vector in record.vectors.items()}
+    if record.lexical is not None and record.lexical.indices:
+        vectors[LEXICAL] = _sparse(record.lexical)
+    return models.PointStruct(id=record.id, vector=vectors, payload=stored_payload(record))
+
+
+def engine_query(query: Query, where: ScopedWhere) -> models.QueryRequest:
+    vector = _sparse(query.vector) if isinstance(query.vector, SparseVector) else query.vector.tolist()
+    return models.QueryRequest(
+        query=vector,
+        using=query.using,
+        filter=engine_filter(where),
+        limit=query.limit,
+        score_threshold=query.least_score,
+        with_payload=True,
+        with_vector=list(query.with_vectors) or False,
+    )
+
+
+def _sparse(vector: SparseVector) -> models.SparseVector:
+    return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
+
+
+def record_of(point: models.Record | models.ScoredPoint) -> Record:
+    named: Mapping[str, object] = point.vector if isinstance(point.vector, dict) else {}
+    lexical = named.get(LEXICAL)
+    return Record(
+        id=str(point.id),
+        payload=caller_payload(point.payload),
+        vectors={name: np.asarray(v, np.float32) for name, v in named.items() if name != LEXICAL},
+        lexical=SparseVector(tuple(lexical.indices), tuple(lexical.values))
+        if isinstance(lexical, models.SparseVector)
+        else None,
+    )
+
+
+def hit_of(point: models.ScoredPoint) -> Hit:
+    record = record_of(point)
+    return Hit(record.id, point.score, record.payload, record.vectors)

@@ -1,0 +1,113 @@
+"""The collections on a Qdrant server: a name is an alias, so that other records can be put behind it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import UnexpectedResponse
+
+from lithify.errors import Misconfigured, Unavailable
+from lithify.store.checks import check_fit
+from lithify.store.contract import CollectionSpec
+from lithify.store.records import LEXICAL, TIER_NAMES
+from lithify.store.schema import INDEXES, place_of_records
+from lithify.store.server_codec import GRAPHS, LEXICAL_PARAMS, index_params, vector_params
+from lithify.store.server_errors import server_errors
+
+# Under this key of a collection's metadata: others may use the same server.
+METADATA: Final = "lithify"
+
+
+class ServerCollections:
+    """Several processes may call this at once: every step may be repeated."""
+
+    def __init__(self, client: AsyncQdrantClient, url: str) -> None:
+        self._client = client
+        self._url = url
+
+    async def ensure(self, spec: CollectionSpec) -> None:
+        with server_errors(self._url):
+            pointers = await self._pointers()
+            if spec.name not in pointers:
+                place = place_of_records(spec.name, set(pointers.values()))
+                await self._create(place, spec)
+                await self._client.update_collection_aliases([_create_alias(spec.name, place)])
+            stored = await self.spec(spec.name)
+            check_fit(spec, stored)
+            await self._index(spec.name)
+
+    async def spec(self, name: str) -> CollectionSpec:
+        with server_errors(self._url):
+            if name not in await self._pointers():
+                raise Unavailable(f"there is no collection {name} on Qdrant at {self._url}")
+            info = await self._client.get_collection(name)
+        return _spec(name, info.config)
+
+    async def specs(self) -> list[CollectionSpec]:
+        with server_errors(self._url):
+            infos = [(name, await self._client.get_collection(name)) for name in sorted(await self._pointers())]
+        return [_spec(name, info.config) for name, info in infos if _is_ours(info.config)]
+
+    async def records_of(self, name: str) -> str:
+        with server_errors(self._url):
+            pointers = await self._pointers()
+        if name not in pointers:
+            raise Unavailable(f"there is no collection {name} on Qdrant at {self._url}")
+        return pointers[name]
+
+    async def switch(self, name: str, other: str) -> None:
+        here, there = await self.records_of(name), await self.records_of(other)
+        with server_errors(self._url):
+            await self._client.update_collection_aliases(
+                [_delete_alias(name), _delete_alias(other), _create_alias(name, there), _create_alias(other, here)]
+            )
+
+    async def drop(self, name: str) -> None:
+        """The server removes the name together with the records."""
+        with server_errors(self._url):
+            if (records := (await self._pointers()).get(name)) is not None:
+                await self._client.delete_collection(records)
+
+    async def _pointers(self) -> dict[str, str]:
+        answer = await self._client.get_aliases()
+        return {alias.alias_name: alias.collection_name for alias in answer.aliases}
+
+    async def _create(self, place: str, spec: CollectionSpec) -> None:
+        """One that is there already was just made by another process, or by one that died before naming it."""
+        try:
+            await self._client.create_collection(
+                place,
+                vectors_config=vector_params(spec),
+                sparse_vectors_config={LEXICAL: LEXICAL_PARAMS},
+                hnsw_config=GRAPHS,
+                metadata={METADATA: {"fingerprint": spec.fingerprint}},
+            )
+        except (UnexpectedResponse, ValueError):
+            if not await self._client.collection_exists(place):
+                raise
+
+    async def _index(self, name: str) -> None:
+        known = (await self._client.get_collection(name)).payload_schema
+        for field, kind in INDEXES.items():
+            if field not in known:
+                await self._client.create_payload_index(name, field, index_params(kind), wait=True)
+
+
+def _create_alias(name: str, place: str) -> models.CreateAliasOperation:
+    return models.CreateAliasOperation(create_alias=models.CreateAlias(alias_name=name, collection_name=place))
+
+
+def _delete_alias(name: str) -> models.DeleteAliasOperation:
+    return models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=name))
+
+
+def _is_ours(config: models.CollectionConfig) -> bool:
+    return METADATA in (config.metadata or {})
+
+
+def _spec(name: str, config: models.CollectionConfig) -> CollectionSpec:
+    vectors = config.params.vectors
+    if not _is_ours(config) or not isinstance(vectors, Mapping):
+        raise Misconfigured(f"collection {name} on the Qdrant server was not made by Lithify; use another server")
+    l1, l2, l3 = (vectors[tier].size for tier in TIER_NAMES)
+    return CollectionSpec(name, (l1, l2, l3), (config.metadata or {})[METADATA]["fingerprint"])

@@ -1,0 +1,186 @@
+"""The store's pure parts: ids, conditions, scopes, batches, judgements."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from qdrant_client import models
+
+from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
+from lithify.events import EVERY_TENANT, TenantScope
+from lithify.store import CollectionSpec, Query, Record, SparseVector, Where, point_id
+from lithify.store.batches import batches, weight_of
+from lithify.store.catalogue import Entry, read_catalogue, write_catalogue
+from lithify.store.identity import joined
+from lithify.store.schema import place_of_records
+from lithify.store.scoping import PLACE, caller_payload, place, scoped, stored_payload
+from lithify.store.server import completed, too_old, with_port
+from lithify.store.server_errors import judged
+from lithify.store.where import AnyOf, Equals
+
+names = st.text(max_size=8)
+
+
+@given(st.lists(names, min_size=4, max_size=4), st.lists(names, min_size=4, max_size=4))
+def test_different_records_have_different_ids(one: list[str], other: list[str]) -> None:
+    assert (point_id(*one) == point_id(*other)) == (one == other)
+
+
+def test_a_separator_in_a_name_does_not_make_ids_meet() -> None:
+    assert point_id("a|b", "c", "k", "f") != point_id("a", "b|c", "k", "f")
+    assert joined("1:a", "b") != joined("1", "a1:b")
+
+
+def test_an_id_never_changes() -> None:
+    # Stored ids must be found again by every later release.
+    assert point_id("acme", "turn", "e1", "minilm") == "3ffa5f1b-5435-5cbd-bf35-d900847c24a4"
+
+
+def test_a_condition_leaves_the_where_it_narrows_alone() -> None:
+    base = Where().equals("kind", "turn")
+    assert base.equals("active", True) != base
+    assert base == Where((Equals("kind", "turn"),))
+    assert base & Where().differs("role", "tool") == base.differs("role", "tool")
+
+
+@pytest.mark.parametrize("values", [["a", 1], [True], [1.5]])
+def test_any_of_takes_one_kind_of_value(values: list[Any]) -> None:
+    with pytest.raises(Invalid, match="only texts or only whole numbers"):
+        Where().any_of("kind", values)
+
+
+def test_any_of_reads_an_iterator_once() -> None:
+    assert Where().any_of("seq", iter([1, 2])).must == (AnyOf("seq", (1, 2)),)
+
+
+def test_a_range_needs_a_bound() -> None:
+    with pytest.raises(Invalid, match="ts"):
+        Where().between("ts")
+
+
+def test_a_tenant_is_always_a_condition() -> None:
+    assert scoped(TenantScope("acme"), Where()).must == (Equals("tenant", "acme"),)
+    assert scoped(EVERY_TENANT, Where()).must == ()
+
+
+def test_user_and_session_become_places_of_the_tenant() -> None:
+    must = scoped(TenantScope("acme", "ada"), Where().equals("session", "s")).must
+    assert must == (
+        Equals("tenant", "acme"),
+        Equals(PLACE, place("acme", "user", "ada")),
+        Equals(PLACE, place("acme", "session", "s")),
+    )
+
+
+def test_places_of_different_tenants_never_meet() -> None:
+    assert place("a", "user", "b4:userc") != place("a4:userb", "user", "c")
+    assert place("a", "user", "x") != place("a", "session", "x")
+
+
+def test_places_are_added_for_the_engine_and_hidden_from_the_caller() -> None:
+    payload = {"tenant": "acme", "user": "ada", "session": None, "text": "hi"}
+    stored = stored_payload(Record("id", payload))
+    assert stored[PLACE] == [place("acme", "user", "ada")]
+    assert caller_payload(stored) == payload
+    assert caller_payload(None) == {}
+
+
+def sized(chars: int) -> Record:
+    return Record("id", {"text": "x" * chars}, {"l1": np.ones(3)}, SparseVector((1,), (1.0,)))
+
+
+@given(st.lists(st.integers(0, 300), max_size=30), st.integers(1, 1000))
+def test_batches_keep_order_and_limit(lengths: list[int], limit: int) -> None:
+    records = [sized(length) for length in lengths]
+    cut = list(batches(records, limit))
+    assert [r for batch in cut for r in batch] == records
+    assert all(len(batch) == 1 or sum(map(weight_of, batch)) <= limit for batch in cut)
+    assert all(cut)
+
+
+def test_neighbouring_batches_do_not_fit_into_one() -> None:
+    weight = weight_of(sized(10))
+    assert [len(batch) for batch in batches([sized(10)] * 5, 2 * weight)] == [2, 2, 1]
+
+
+def test_new_records_never_go_where_a_name_points() -> None:
+    assert place_of_records("memories", set()) == "memories~1"
+    assert place_of_records("memories", {"memories~1", "docs~1"}) == "memories~2"
+
+
+def test_a_catalogue_survives_its_writing(tmp_path: Path) -> None:
+    entries = {"memories": Entry("memories~1", (1, 2, 3), "m")}
+    write_catalogue(tmp_path, entries)
+    assert read_catalogue(tmp_path) == entries
+    assert read_catalogue(tmp_path / "none") == {}
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"memories": {}}', b'{"memories": 3}'])
+def test_a_damaged_catalogue_stops_the_process(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "collections.json").write_bytes(content)
+    with pytest.raises(Misconfigured, match="damaged"):
+        read_catalogue(tmp_path)
+
+
+MISTAKES: dict[str, Callable[[], object]] = {
+    "using": lambda: Query(Where(), "l4", np.ones(2), 1),
+    "sparse for dense": lambda: Query(Where(), "l1", SparseVector((), ()), 1),
+    "dense for sparse": lambda: Query(Where(), "lexical", np.ones(2), 1),
+    "limit": lambda: Query(Where(), "l1", np.ones(2), 0),
+    "with_vectors": lambda: Query(Where(), "l1", np.ones(2), 1, ("lexical",)),
+    "sparse lengths": lambda: SparseVector((1, 2), (1.0,)),
+    "sparse twice": lambda: SparseVector((1, 1), (1.0, 1.0)),
+    "sparse negative": lambda: SparseVector((-1,), (1.0,)),
+    "sparse too large": lambda: SparseVector((2**32,), (1.0,)),
+    "collection name": lambda: CollectionSpec("../etc", (1, 2, 3), "m"),
+    "hidden collection": lambda: CollectionSpec(".x", (1, 2, 3), "m"),
+    "no collection": lambda: CollectionSpec("", (1, 2, 3), "m"),
+    "no fingerprint": lambda: CollectionSpec("memories", (1, 2, 3), ""),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_senseless_value_cannot_be_made(case: str) -> None:
+    with pytest.raises(Invalid):
+        MISTAKES[case]()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        *((status, Invalid) for status in (400, 413, 422)),
+        *((status, Misconfigured) for status in (401, 403)),
+        *((status, Unavailable) for status in (404, 409, 429, 500, 503)),
+    ],
+)
+def test_a_refusal_is_told_from_an_outage(status: int, kind: type[LithifyError]) -> None:
+    assert isinstance(judged(status, "why", "http://q"), kind)
+
+
+@pytest.mark.parametrize("status", ["acknowledged", "wait_timeout"])
+def test_only_a_completed_write_is_done(status: str) -> None:
+    with pytest.raises(Unavailable, match="repeated"):
+        completed(models.UpdateResult(operation_id=1, status=models.UpdateStatus(status)))
+
+
+def test_old_servers_are_refused() -> None:
+    assert too_old("1.16.3") is None
+    assert too_old("2.0.0") is None
+    assert "1.15.9 is too old" in (too_old("1.15.9") or "")
+
+
+@pytest.mark.parametrize(
+    ("given_url", "used"),
+    [("http://q", "http://q:6333"), ("https://q/prefix", "https://q:6333/prefix"), ("http://q:80", "http://q:80")],
+)
+def test_qdrants_port_is_the_default(given_url: str, used: str) -> None:
+    assert with_port(given_url) == used
+
+
+def test_a_url_that_is_none_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="LITHIFY_QDRANT_URL"):
+        with_port("http://q:port")
