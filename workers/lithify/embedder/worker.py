@@ -2,24 +2,21 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TypeVar
 
 from redis.asyncio import Redis
 
 from lithify.embedder.records import becomes_memory, turn_records
 from lithify.embedding import Embedder
-from lithify.events import Clock, Event, TenantScope
+from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import VectorStore
 from lithify.store.memory import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point
 
 GROUP = "embed"
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,8 @@ class EmbeddingWorker:
         """The events are searchable on return; only then may they be acknowledged."""
         kept = [d for d in deliveries if becomes_memory(d.event)]
         ignored = [d.event for d in deliveries if not becomes_memory(d.event)]
-        await self._store([d.event for d in kept])
+        if kept:
+            await self._store([d.event for d in kept])
         crash_point("after_upsert")
         now = self.clock()
         await self._mark([(d.event, {"embedded_at": now}) for d in kept])
@@ -47,16 +45,12 @@ class EmbeddingWorker:
         loop = asyncio.get_running_loop()
         records = await loop.run_in_executor(self.executor, turn_records, events, self.embedder, self.analyser)
         crash_point("after_embed")
-        for tenant, group in by_tenant(zip(events, records, strict=True)).items():
-            await self.store.upsert(TenantScope(tenant), COLLECTION, [record for _, record in group])
+        # One write for all tenants of the batch, not one sync to disk for each; every record carries its own tenant.
+        await self.store.upsert(EVERY_TENANT, COLLECTION, records)
 
-    async def _mark(self, marks: Iterable[tuple[Event, dict[str, str | int]]]) -> None:
-        for tenant, group in by_tenant(marks).items():
-            await Receipts(self.redis).mark(tenant, [(event.event_id, fields) for event, fields in group])
-
-
-def by_tenant(pairs: Iterable[tuple[Event, T]]) -> dict[str, list[tuple[Event, T]]]:
-    groups: dict[str, list[tuple[Event, T]]] = defaultdict(list)
-    for event, value in pairs:
-        groups[event.tenant].append((event, value))
-    return groups
+    async def _mark(self, marks: Iterable[tuple[Event, Mapping[str, str | int]]]) -> None:
+        by_tenant: dict[str, list[tuple[str, Mapping[str, str | int]]]] = defaultdict(list)
+        for event, fields in marks:
+            by_tenant[event.tenant].append((event.event_id, fields))
+        for tenant, marked in by_tenant.items():
+            await Receipts(self.redis).mark(tenant, marked)
