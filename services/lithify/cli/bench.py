@@ -3,6 +3,7 @@
 import typer
 
 from lithify.cli.bench_embed import embed
+from lithify.cli.bench_score import score
 from lithify.cli.bench_store import store
 from lithify.cli.bench_streams import streams
 
@@ -10,3 +11,4 @@ app = typer.Typer(help="Measure parts of Lithify against the raw engine below th
 app.command()(embed)
 app.command()(store)
 app.command()(streams)
+app.command()(score)
