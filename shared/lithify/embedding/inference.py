@@ -1,0 +1,116 @@
+"""One ONNX model in memory: rows of token ids in, one vector per row out."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+
+from lithify.embedding.contract import Vectors
+from lithify.embedding.manifest import Manifest, Pooling
+from lithify.embedding.tokenizer import Row
+from lithify.embedding.vectors import mean_over_tokens
+from lithify.errors import LithifyError, Misconfigured
+
+Ids = npt.NDArray[np.int64]
+Feed = Mapping[str, Ids]
+
+# The runtime's own exceptions share no ancestor below Exception.
+RUNTIME_ERRORS: tuple[type[Exception], ...] = (
+    RuntimeError,
+    ValueError,
+    *(
+        kind
+        for kind in vars(onnxruntime.capi.onnxruntime_pybind11_state).values()
+        if isinstance(kind, type) and issubclass(kind, Exception)
+    ),
+)
+
+LOG_ERRORS_ONLY = 3
+
+
+class EncoderModel:
+    """Runs the model a manifest describes. Safe to call from several threads: a run keeps no state."""
+
+    def __init__(self, path: Path, manifest: Manifest, threads: int) -> None:
+        self.session = open_session(path, threads)
+        self._inputs = _inputs(self.session, manifest)
+        self._output = _output(self.session, manifest)
+        self._pooling = _pooling(manifest)
+
+    def run(self, rows: Sequence[Row]) -> Vectors:
+        """Raises LithifyError when the runtime refuses, e.g. for want of memory."""
+        return self.infer(*padded(rows))
+
+    def infer(self, ids: Ids, mask: Ids) -> Vectors:
+        feed = self.feed(ids, mask)
+        try:
+            (output,) = self.session.run([self._output], feed)
+        except RUNTIME_ERRORS as error:
+            raise LithifyError(f"the embedding model failed on {len(ids)} × {ids.shape[1]} tokens: {error}") from error
+        return pooled(output, mask, self._pooling)
+
+    def feed(self, ids: Ids, mask: Ids) -> Feed:
+        """The arrays under the names the model knows them by; all tokens are of type 0."""
+        return {name: array for name, array in zip(self._inputs, (ids, mask, np.zeros_like(ids)), strict=False) if name}
+
+
+def open_session(path: Path, threads: int) -> Any:
+    """0 threads means one per core. Raises Misconfigured if the file is no model this runtime can execute."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or os.cpu_count() or 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = LOG_ERRORS_ONLY
+    # Idle threads sleep instead of spinning: the same cores serve Redis, the store and the gateway.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except RUNTIME_ERRORS as error:
+        raise Misconfigured(f"{path} cannot be loaded as an ONNX model: {error}") from error
+
+
+def padded(rows: Sequence[Row]) -> tuple[Ids, Ids]:
+    """Ids and attention mask, filled up with zeros to the longest row."""
+    longest = max(map(len, rows))
+    ids, mask = np.zeros((2, len(rows), longest), np.int64)
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = row
+        mask[i, : len(row)] = 1
+    return ids, mask
+
+
+def pooled(output: npt.NDArray[np.floating[Any]], mask: Ids, pooling: Pooling | None) -> Vectors:
+    if pooling == "mean":
+        return mean_over_tokens(output, mask)
+    vectors: Vectors = (output[:, 0] if pooling == "cls" else output).astype(np.float32, copy=False)
+    return vectors
+
+
+def _inputs(session: Any, manifest: Manifest) -> tuple[str, ...]:
+    """Names by role; a role the model does not ask for is left empty."""
+    asked = {node.name for node in session.get_inputs()}
+    unknown = sorted(asked.difference(manifest.input_names))
+    if unknown:
+        raise Misconfigured(f"{manifest.name}: the model asks for {', '.join(unknown)}, which inputNames does not list")
+    return tuple(name if name in asked else "" for name in manifest.input_names)
+
+
+def _output(session: Any, manifest: Manifest) -> str:
+    """The output's name, once its shape fits what the manifest says about pooling."""
+    shapes = {node.name: node.shape for node in session.get_outputs()}
+    if manifest.output_name not in shapes:
+        known = ", ".join(sorted(shapes))
+        raise Misconfigured(f"{manifest.name}: the model has no output {manifest.output_name!r}; it has {known}")
+    rank, expected = len(shapes[manifest.output_name]), 3 if _pooling(manifest) else 2
+    if rank != expected:
+        advice = "name a pooling" if rank == 3 else "leave the pooling out"
+        raise Misconfigured(f"{manifest.name}: output {manifest.output_name!r} has {rank} axes; {advice}")
+    return manifest.output_name
+
+
+def _pooling(manifest: Manifest) -> Pooling | None:
+    """Token vectors without a word on pooling are averaged (spec 03 §6)."""
+    return manifest.pooling or ("mean" if manifest.output_name == "last_hidden_state" else None)

@@ -1,0 +1,48 @@
+"""Opens the embedder that the settings name."""
+
+from pathlib import Path
+
+from lithify.embedding.assets import shipped_profiles
+from lithify.embedding.contract import Embedder, Mode
+from lithify.embedding.hash_embedder import HASH_PROFILE, HashEmbedder
+from lithify.embedding.manifest import MANIFEST_FILE, read_manifest
+from lithify.embedding.onnx_embedder import OnnxEmbedder
+from lithify.errors import Misconfigured
+
+DEFAULT_VARIANT = "int8"
+# Larger batches fall out of the cache: of 256 to 8192, MiniLM and nomic were fastest here (docs/models.md).
+BATCH_TOKENS = 1024
+
+
+def load_embedder(
+    models_dir: Path,
+    profile: str,
+    *,
+    variant: str = DEFAULT_VARIANT,
+    threads: int,
+    batch_tokens: int = BATCH_TOKENS,
+) -> Embedder:
+    """The embedder in `models_dir/profile`, probed. Profile `hash` needs no model and is never healthy.
+
+    Raises Misconfigured, with what to run, if the folder is missing or broken.
+    """
+    if profile == HASH_PROFILE:
+        return HashEmbedder()
+    folder = models_dir / profile
+    if not (folder / MANIFEST_FILE).is_file():
+        raise Misconfigured(f"no embedding model in {folder}; {how_to_get(profile)}")
+    manifest = read_manifest(folder).with_variant(variant)
+    missing = [name for name in (manifest.model, manifest.tokenizer) if not (folder / name).is_file()]
+    if missing:
+        raise Misconfigured(f"the embedding model in {folder} lacks {missing[0]}; {how_to_get(profile)}")
+    mode: Mode = "primary" if profile in shipped_profiles() else "onnx-local"
+    return OnnxEmbedder(folder, manifest, mode, threads=threads, batch_tokens=batch_tokens)
+
+
+def how_to_get(profile: str) -> str:
+    """What to run to have a profile; the hint of every message about a missing one."""
+    if profile not in shipped_profiles():
+        return f"put a model with its {MANIFEST_FILE} there (docs/models.md), or name another profile"
+    if profile == "nomic-embed-text-v1.5":
+        return "run `lithify models pull` or `lithify models import FILE.gguf`"
+    return "run `lithify models build`"

@@ -1,0 +1,59 @@
+"""Text to token ids, cut to what a model can read."""
+
+from collections.abc import Sequence
+
+from tokenizers import Tokenizer
+
+from lithify.errors import Misconfigured
+from lithify.memory.vectors.windows import window_spans
+
+Row = list[int]
+"""Token ids of one pass through the model, special tokens included."""
+
+_SAMPLE = "a"  # any text with at least one token shows where the special tokens go
+
+
+class TextTokenizer:
+    """Wraps a `tokenizer.json`. Its own cutting and padding are switched off: they would lose text silently."""
+
+    def __init__(self, definition: bytes, *, add_special_tokens: bool) -> None:
+        try:
+            self._tokenizer = Tokenizer.from_buffer(definition)
+        except ValueError as error:
+            raise Misconfigured(f"the tokenizer cannot be read: {error}") from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._opening, self._closing = self._special_tokens() if add_special_tokens else ([], [])
+
+    def count(self, text: str) -> int:
+        return len(self._ids(text))
+
+    def head(self, text: str, limit: int) -> Row:
+        """The beginning of a text, as long as fits into `limit` tokens."""
+        return self._framed(self._ids(text)[: limit - self._overhead])
+
+    def windows(self, text: str, size: int, overlap: int) -> list[Row]:
+        """The whole text in rows of at most `size` tokens. A text without tokens is one row of special tokens."""
+        ids = self._ids(text)
+        spans = window_spans(len(ids), size - self._overhead, overlap) or [(0, 0)]
+        return [self._framed(ids[start:stop]) for start, stop in spans]
+
+    @property
+    def _overhead(self) -> int:
+        return len(self._opening) + len(self._closing)
+
+    def _ids(self, text: str) -> Sequence[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _framed(self, ids: Sequence[int]) -> Row:
+        return [*self._opening, *ids, *self._closing]
+
+    def _special_tokens(self) -> tuple[list[int], list[int]]:
+        """What the tokenizer puts before and after a text."""
+        encoding = self._tokenizer.encode(_SAMPLE, add_special_tokens=True)
+        mask = encoding.special_tokens_mask
+        if 0 not in mask:
+            return encoding.ids, []
+        first, last = mask.index(0), len(mask) - 1 - mask[::-1].index(0)
+        return encoding.ids[:first], encoding.ids[last + 1 :]

