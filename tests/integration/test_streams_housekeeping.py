@@ -2,7 +2,7 @@
 
 from redis.asyncio import Redis
 
-from lithify.streams import dismiss_idle, keys, read_lag, sweep, trim
+from lithify.streams import dismiss_idle, keys, read_lag, trim
 from lithify.streams.member import Member
 from tests.integration.stream_parts import GROUP, STREAM, accept, entries, pending
 
@@ -57,18 +57,6 @@ async def test_nothing_is_trimmed_before_every_required_group_exists(redis: Redi
 
     assert await trim(redis, STREAM, required=[GROUP, "archive"]) == 0
     assert await trim(redis, STREAM, required=[GROUP]) > 0
-
-
-async def test_a_sweep_goes_over_all_streams_with_the_groups_each_must_have(redis: Redis) -> None:
-    await accept(redis, *(f"e{number}" for number in range(MANY)))
-    member = await joined(redis)
-    batch = await member.read(MANY, block_ms=10)
-    await member.acknowledge(STREAM, [entry.stream_id for entry in batch])
-    length = await redis.xlen(STREAM)
-
-    removed = await sweep(redis, {STREAM: [GROUP], keys.stored(0): ["gate"]})
-
-    assert 0 < removed == length - await redis.xlen(STREAM)
 
 
 async def test_a_stream_that_does_not_exist_is_neither_trimmed_nor_behind(redis: Redis) -> None:

@@ -1,10 +1,11 @@
 """Talks to a running node or service for the commands that read or change memory."""
 
+from http import HTTPStatus
 from typing import Any
 
 import httpx
 
-from lithify.errors import Invalid, LithifyError, Unavailable
+from lithify.errors import RETRY_AFTER_S, Invalid, LithifyError, Overloaded, Unavailable
 from lithify.settings import Settings
 
 # Connecting is quick or hopeless; an answer may wait for `?wait=searchable`.
@@ -31,9 +32,11 @@ class Api:
 
 
 def refusal(response: httpx.Response) -> LithifyError:
-    kind = Unavailable if response.status_code in (429, 503) else Invalid
     try:
         detail = response.json()["detail"]
     except (ValueError, KeyError, TypeError):
         detail = response.text[:200]
-    return kind(f"{response.status_code} {response.reason_phrase}: {detail}")
+    message = f"{response.status_code} {response.reason_phrase}: {detail}"
+    if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:
+        return Overloaded(message, int(response.headers.get("retry-after", RETRY_AFTER_S)))
+    return Unavailable(message) if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE else Invalid(message)

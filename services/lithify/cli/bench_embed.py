@@ -16,7 +16,6 @@ from lithify.cli.console import data, emit_json
 from lithify.embedding import load_embedder
 from lithify.embedding.batches import plan_batches
 from lithify.embedding.inference import EncoderModel, Feed, padded
-from lithify.embedding.loader import BATCH_TOKENS
 from lithify.embedding.onnx_embedder import OnnxEmbedder
 from lithify.errors import Invalid
 from lithify.settings import Settings, load_settings
@@ -70,14 +69,14 @@ def embed(
 
 def bench_embed(settings: Settings, texts: int) -> EmbedReport:
     """Raises Misconfigured if the profile is not built, Invalid for the hash fallback, which runs no model."""
-    threads = settings.embedding_threads or os.cpu_count() or 1
+    threads, budget = settings.embedding_threads or os.cpu_count() or 1, settings.embed_batch_tokens
     profile, variant = settings.embedding_profile, settings.embedding_variant
-    embedder = load_embedder(settings.models_dir, profile, variant=variant, threads=threads)
+    embedder = load_embedder(settings.models_dir, profile, variant=variant, threads=threads, batch_tokens=budget)
     if not isinstance(embedder, OnnxEmbedder):
         raise Invalid(f"profile {profile} runs no model; there is nothing to compare with")
     sample = sample_texts(texts)
     model = EncoderModel(settings.models_dir / profile / embedder.manifest.model, embedder.manifest, threads)
-    feeds = direct_feeds(embedder, model, sample)
+    feeds = direct_feeds(embedder, model, sample, budget)
     ours, raw = duel(lambda: embedder.embed_documents(sample), lambda: run_all(model, feeds))
     return EmbedReport(
         profile=profile,
@@ -100,10 +99,10 @@ def sample_texts(count: int) -> list[str]:
     return [" ".join(choose.choices(words, k=length)) for length in lengths]
 
 
-def direct_feeds(embedder: OnnxEmbedder, model: EncoderModel, texts: Sequence[str]) -> list[Feed]:
+def direct_feeds(embedder: OnnxEmbedder, model: EncoderModel, texts: Sequence[str], budget: int) -> list[Feed]:
     """What the runtime is given for these texts, ready made: the batches are ours, their making is not counted."""
     rows = [row for text in texts for row in embedder.windows(text)]
-    batches = plan_batches([len(row) for row in rows], BATCH_TOKENS)
+    batches = plan_batches([len(row) for row in rows], budget)
     return [model.feed(*padded([rows[i] for i in batch])) for batch in batches]
 
 

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from lithify.cli.api import Api
 from lithify.cli.console import emit_json, talk
-from lithify.errors import Invalid, Unavailable
+from lithify.errors import Invalid, Overloaded, Unavailable
 from lithify.settings import load_settings
 
 BATCH = 128
@@ -92,11 +92,14 @@ def reason_of(result: dict[str, Any]) -> str:
 
 
 def patiently(api: Api, turns: list[Any]) -> dict[str, Any]:
-    """Retries outages with the same ids, so that nothing is stored twice."""
+    """Retries outages with the same ids, so that nothing is stored twice; being asked to wait is no outage."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             answer: dict[str, Any] = api.call("POST", "/v1/turns:batch", {"turns": turns})
+        except Overloaded as busy:
+            time.sleep(busy.retry_after_s)
+            deadline = time.monotonic() + PATIENCE_SECONDS
         except Unavailable:
             if time.monotonic() > deadline:
                 raise

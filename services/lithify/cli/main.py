@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from lithify.cli import calibrate, doctor, ingest, models, query, serve, status
+from lithify.cli import calibrate, dlq, doctor, ingest, models, query, rebuild, serve, status
 from lithify.cli.bench import app as bench
 from lithify.cli.console import talk
 from lithify.errors import LithifyError, Misconfigured
@@ -21,11 +21,14 @@ app = typer.Typer(
 app.command()(serve.up)
 app.command()(serve.serve)
 app.command()(serve.worker)
+app.command()(serve.jobs)
 app.command()(ingest.ingest)
 app.command()(query.search)
 app.command()(query.assemble)
 app.command()(status.status)
 app.command()(doctor.doctor)
+app.command()(rebuild.rebuild)
+app.add_typer(dlq.app, name="dlq")
 app.add_typer(models.app, name="models")
 app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(bench, name="bench")

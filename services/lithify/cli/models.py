@@ -43,7 +43,7 @@ def list_models(models_dir: ModelsDir = None, as_json: AsJson = False) -> None:
     if as_json:
         emit_json([asdict(row) for row in rows])
         return
-    table = Table("profile", "ready", "in use", "dims", "tiers", "variants", "")
+    table = Table("profile", "ready", "in use", "dims", "tiers", "variants", "where")
     for row in rows:
         flags = ("yes" if flag else "no" for flag in (row.ready, row.in_use))
         tiers, variants = " / ".join(map(str, row.tiers)), ", ".join(row.variants)

@@ -10,6 +10,7 @@ from lithify.events import Clock, TenantScope, TurnBatch, TurnInput
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.gateway.intake import accept_batch, accept_one, wait_searchable
 from lithify.gateway.schema import Accepted, BatchResult, Receipt
+from lithify.gateway.valve import Valve
 from lithify.http import JsonRoute, NotFound
 from lithify.streams import Producer, Receipts
 
@@ -22,6 +23,7 @@ class Gateway:
     receipts: Receipts
     clock: Clock
     wait_limit_ms: int
+    valve: Valve
 
 
 def gateway_router(gateway: Gateway) -> APIRouter:
@@ -29,13 +31,14 @@ def gateway_router(gateway: Gateway) -> APIRouter:
     # Without API keys everything on loopback is one tenant.
     scope = TenantScope(DEFAULT_TENANT)
 
-    @router.post("/turns", status_code=HTTPStatus.ACCEPTED, responses={200: {"model": Accepted}, 409: {}})
+    @router.post("/turns", status_code=HTTPStatus.ACCEPTED, responses={200: {"model": Accepted}, 409: {}, 429: {}})
     async def accept_turn(
         turn: TurnInput,
         response: Response,
         wait: Annotated[Literal["searchable"] | None, Query(description="Wait until recall can find it.")] = None,
     ) -> Accepted:
         """Accept one turn; on return it is durable and in the session's tail."""
+        gateway.valve.check()
         accepted = await accept_one(scope, turn, gateway.producer, gateway.clock)
         if accepted.status == "duplicate":
             response.status_code = HTTPStatus.OK
@@ -45,9 +48,10 @@ def gateway_router(gateway: Gateway) -> APIRouter:
             )
         return accepted
 
-    @router.post("/turns:batch", status_code=HTTPStatus.ACCEPTED)
+    @router.post("/turns:batch", status_code=HTTPStatus.ACCEPTED, responses={429: {}})
     async def accept_turns(batch: TurnBatch) -> BatchResult:
         """Accept up to 512 turns, each with its own result."""
+        gateway.valve.check()
         return await accept_batch(scope, batch.turns, gateway.producer, gateway.clock)
 
     @router.get("/receipts/{event_id:path}", responses={404: {}})

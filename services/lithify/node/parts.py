@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+import structlog
 from redis.asyncio import Redis
 
 from lithify.embedding import Embedder, load_embedder
@@ -13,10 +14,12 @@ from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings
 from lithify.store import CollectionSpec, EdgeStore, ServerStore, VectorStore
 from lithify.store.memory import COLLECTION
-from lithify.streams import open_producer, pin_partitions
+from lithify.streams import open_producer, pin_partitions, probe
 
 # One for queries beside the worker's slots: a long batch must not hold up an answer.
 QUERY_CALLS = 1
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ async def open_queue(settings: Settings, stack: AsyncExitStack) -> Queue:
         url = server.url
     redis = open_producer(url)
     stack.push_async_callback(redis.aclose)
+    for warning in (await probe(redis)).warnings:
+        log.warning("redis_may_lose_events", reason=warning)
     await pin_partitions(redis, settings.partitions)
     return Queue(url, redis, server)
 

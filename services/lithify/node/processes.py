@@ -4,23 +4,26 @@ import asyncio
 import socket
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import structlog
 from fastapi import APIRouter
 
-from lithify.embedder.worker import GROUP as EMBED_GROUP
-from lithify.errors import Misconfigured, Unavailable
+from lithify.errors import LithifyError, Misconfigured
+from lithify.events import system_clock
 from lithify.http import create_app
-from lithify.node import services
+from lithify.node import jobs, services
 from lithify.node.parts import Queue, open_model, open_queue, open_store
+from lithify.node.redis_server import EmbeddedRedis, ServerDied
 from lithify.node.signals import stop_on_signals
 from lithify.node.status import Watched, status_router
 from lithify.node.web import listen, serve
 from lithify.settings import Settings
-from lithify.streams import Consumer, arm, keys, trim
+from lithify.streams import Consumer, Janitor, arm, keep_beating
 
-# Streams grow by what is processed in between; at 1,000 turns/s of 1 KiB that is 30 MB.
-TRIM_SECONDS = 30
+# A server that cannot live must not be started in a tight loop.
+RESTART_PAUSE_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -28,105 +31,167 @@ Announce = Callable[[str], None]
 """Told in words what is running, once it is."""
 
 
+class Worker(Protocol):
+    """Runs until stopped, and then finishes what it has begun."""
+
+    async def run(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Duties:
+    """What a process does until it is stopped: answer, work, and what must be kept going beside that."""
+
+    routers: list[APIRouter] = field(default_factory=list)
+    workers: list[Worker] = field(default_factory=list)
+    keepers: list[Coroutine[Any, Any, None]] = field(default_factory=list)
+
+
 async def run_node(settings: Settings, announce: Announce) -> None:
     """Everything on one port, until SIGTERM or SIGINT."""
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(settings.host, settings.port))
+        # The model first: it is the likeliest to be missing, and nothing runs yet that would need stopping.
         model = open_model(settings, stack)
         queue = await open_queue(settings, stack)
         store = await open_store(settings, model.embedder, stack)
         consumers = services.embed_consumers(settings, queue, model, store, stack)
+        keepers = []
+        if settings.archive:
+            archive, archiving = await services.archiver(settings, queue, stack)
+            consumers.append(archiving)
+            keepers.append(archive.keep_sealed())
         watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
-        routers = [
-            services.gateway(settings, queue),
-            services.assembly(settings, queue, model, store),
-            status_router(watched),
-        ]
+        valve = services.valve(settings, queue)
+        duties = Duties(
+            [
+                *services.gateway(settings, queue, valve),
+                services.assembly(settings, queue, model, store),
+                status_router(watched),
+            ],
+            [
+                *consumers,
+                jobs.job_runner(settings, queue, jobs.MAINTENANCE, stack),
+                jobs.scheduler(settings, queue, stack),
+            ],
+            [valve.run(), *keepers, *housekeeping(settings, queue, consumers)],
+        )
         announce(model.embedder.manifest.name)
-        await run_until_stopped(settings, queue, consumers, routers, listener)
+        await run_until_stopped(settings, duties, listener)
 
 
 async def run_gateway(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(settings.host, settings.port))
-        queue = await open_queue(scaled_out(settings), stack)
-        routers = [services.gateway(settings, queue), status_router(Watched(queue.redis, settings.partitions))]
+        queue = await open_queue(with_redis(settings), stack)
+        valve = services.valve(settings, queue)
+        watched = Watched(queue.redis, settings.partitions)
+        routers = [*services.gateway(settings, queue, valve), status_router(watched)]
         announce("gateway")
-        await run_until_stopped(settings, queue, (), routers, listener)
+        await run_until_stopped(settings, Duties(routers, keepers=[valve.run()]), listener)
 
 
 async def run_assembly(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(settings.host, settings.port))
         model = open_model(settings, stack)
-        queue = await open_queue(scaled_out(settings), stack)
+        queue = await open_queue(with_servers(settings), stack)
         store = await open_store(settings, model.embedder, stack)
         watched = Watched(queue.redis, settings.partitions, store, model.embedder)
         routers = [services.assembly(settings, queue, model, store), status_router(watched)]
         announce("assembly")
-        await run_until_stopped(settings, queue, (), routers, listener)
+        await run_until_stopped(settings, Duties(routers), listener)
 
 
 async def run_embed_worker(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
-        queue = await open_queue(scaled_out(settings), stack)
+        queue = await open_queue(with_servers(settings), stack)
         store = await open_store(settings, model.embedder, stack)
         consumers = services.embed_consumers(settings, queue, model, store, stack)
         announce("embedding worker")
-        await run_until_stopped(settings, queue, consumers, (), None)
+        duties = Duties(workers=[*consumers], keepers=housekeeping(settings, queue, consumers))
+        await run_until_stopped(settings, duties, None)
 
 
-def scaled_out(settings: Settings) -> Settings:
+async def run_archive_worker(settings: Settings, announce: Announce) -> None:
+    async with AsyncExitStack() as stack:
+        queue = await open_queue(with_redis(settings), stack)
+        archive, consumer = await services.archiver(settings, queue, stack)
+        announce("archive worker")
+        keepers = [archive.keep_sealed(), *housekeeping(settings, queue, [consumer])]
+        await run_until_stopped(settings, Duties(workers=[consumer], keepers=keepers), None)
+
+
+async def run_jobs(settings: Settings, queue_name: str, announce: Announce) -> None:
+    """One queue per process; the schedule is kept by whichever of them holds the lock."""
+    async with AsyncExitStack() as stack:
+        queue = await open_queue(with_redis(settings), stack)
+        runner = jobs.job_runner(settings, queue, queue_name, stack)
+        announce(f"job runner of queue {queue_name}")
+        await run_until_stopped(settings, Duties(workers=[runner, jobs.scheduler(settings, queue, stack)]), None)
+
+
+def with_redis(settings: Settings) -> Settings:
     """Parts of one system in several processes can only meet on servers."""
-    if settings.redis_url is None or settings.qdrant_url is None:
-        raise Misconfigured(
-            "a part on its own needs LITHIFY_REDIS_URL and LITHIFY_QDRANT_URL; `lithify up` needs neither"
-        )
+    if settings.redis_url is None:
+        raise Misconfigured("a part on its own needs LITHIFY_REDIS_URL; `lithify up` brings a Redis along")
     return settings
 
 
-async def run_until_stopped(
-    settings: Settings,
-    queue: Queue,
-    consumers: Sequence[Consumer],
-    routers: Sequence[APIRouter],
-    listener: socket.socket | None,
-) -> None:
-    """Drains when told to stop: requests and messages in flight are finished, then this returns."""
+def with_servers(settings: Settings) -> Settings:
+    if settings.qdrant_url is None:
+        raise Misconfigured("a part on its own needs LITHIFY_QDRANT_URL; `lithify up` brings the engine along")
+    return with_redis(settings)
+
+
+def housekeeping(settings: Settings, queue: Queue, consumers: Sequence[Consumer]) -> list[Coroutine[Any, Any, None]]:
+    """Whoever consumes also sweeps and tells that it lives; an embedded server is watched."""
+    janitor = Janitor(queue.redis, services.turn_readers(settings))
+    keepers: list[Coroutine[Any, Any, None]] = [
+        janitor.run(),
+        keep_beating(queue.redis, consumers, system_clock),
+    ]
+    return keepers if queue.server is None else [*keepers, keep_serving(queue.server)]
+
+
+async def run_until_stopped(settings: Settings, duties: Duties, listener: socket.socket | None) -> None:
+    """Drains when told to stop: requests and messages in flight are finished, then this returns.
+
+    Raises the first error of ours that ended a worker or keeper; nothing goes on without them.
+    """
     arm(settings.crash_at)
     stop = asyncio.Event()
     stop_on_signals(stop)
-    async with asyncio.TaskGroup() as tasks:
-        if listener is not None:
-            app = create_app("Lithify", routers, settings.max_body_bytes)
-            tasks.create_task(serve(app, listener, stop), name="web")
-        for consumer in consumers:
-            tasks.create_task(consumer.run(), name="consumer")
-        keepers = [tasks.create_task(keeper, name="keeper") for keeper in keepers_of(settings, queue, consumers)]
-        await stop.wait()
-        log.info("draining")
-        for consumer in consumers:
-            consumer.stop()
-        for task in keepers:
-            task.cancel()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            keepers = [tasks.create_task(keeper, name="keeper") for keeper in duties.keepers]
+            work = [tasks.create_task(worker.run(), name=type(worker).__name__) for worker in duties.workers]
+            if listener is not None:
+                app = create_app("Lithify", duties.routers, settings.max_body_bytes)
+                work.append(tasks.create_task(serve(app, listener, stop), name="web"))
+            await stop.wait()
+            log.info("draining")
+            for worker in duties.workers:
+                worker.stop()
+            await asyncio.gather(*work)
+            # Last: a draining worker still lives, and its queue is still needed.
+            for keeper in keepers:
+                keeper.cancel()
+    except ExceptionGroup as group:
+        ours = group.subgroup(LithifyError)
+        raise group if ours is None else ours.exceptions[0] from group
 
 
-def keepers_of(settings: Settings, queue: Queue, consumers: Sequence[Consumer]) -> list[Coroutine[None, None, None]]:
-    """What runs beside the work: whoever consumes also trims, and an embedded server is watched."""
-    keepers: list[Coroutine[None, None, None]] = []
-    if consumers:
-        keepers.append(keep_trimmed(settings, queue))
-    if queue.server is not None:
-        keepers.append(queue.server.watch())
-    return keepers
-
-
-async def keep_trimmed(settings: Settings, queue: Queue) -> None:
+async def keep_serving(server: EmbeddedRedis) -> None:
+    """Starts the embedded Redis again when it dies; what was accepted is in its append-only file."""
     while True:
-        await asyncio.sleep(TRIM_SECONDS)
         try:
-            for partition in range(settings.partitions):
-                await trim(queue.redis, keys.turns(partition), {EMBED_GROUP})
-        except Unavailable as error:
-            log.warning("streams_not_trimmed", reason=str(error))
+            await server.watch()
+        except ServerDied as error:
+            log.error("redis_died", reason=str(error))
+            await asyncio.sleep(RESTART_PAUSE_S)
+            await server.start()
+        else:
+            return

@@ -14,7 +14,7 @@ from lithify.errors import LithifyError, Unavailable
 from lithify.events import EVERY_TENANT
 from lithify.store import VectorStore, Where
 from lithify.store.memory import COLLECTION
-from lithify.streams import Consumer, keys, read_lag
+from lithify.streams import Consumer, keys, read_lag, read_workers
 from lithify.streams.outage import outages
 
 
@@ -77,7 +77,7 @@ async def describe(watched: Watched) -> dict[str, Any]:
         "streams": [asdict(lag) for lag in lags],
         "unfinished": sum(lag.unread + lag.pending for lag in lags),
         "dead_letters": await count_dead(watched.redis, watched.partitions),
-        "workers": [asdict(consumer.tally) | {"ready": consumer.ready} for consumer in watched.consumers],
+        "workers": [asdict(worker) for worker in await read_workers(watched.redis)],
     }
 
 

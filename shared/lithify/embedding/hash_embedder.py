@@ -46,7 +46,7 @@ class HashEmbedder:
         return Health(False, "fallback", "vectors are hashes of words, not of meaning; run `lithify models build`")
 
     def _sum(self, words: Sequence[str]) -> npt.NDArray[np.float64]:
-        digests = [hashlib.sha256(word.encode()).digest() for word in words]
+        digests = [hashlib.sha256(word.encode(errors="surrogatepass")).digest() for word in words]
         numbers = np.frombuffer(b"".join(digests), np.uint8).reshape(len(words), -1) / 127.5 - 1.0
         repeated: npt.NDArray[np.float64] = np.resize(numbers.sum(axis=0), self._manifest.dimensions)
         return repeated

@@ -10,8 +10,9 @@ from lithify.embedding.onnx_embedder import OnnxEmbedder
 from lithify.errors import Misconfigured
 
 DEFAULT_VARIANT = "int8"
-# Larger batches fall out of the cache: of 256 to 8192, MiniLM and nomic were fastest here (docs/models.md).
-BATCH_TOKENS = 1024
+HASH_SHAPE = (384, (64, 128, 384))  # as the default profile, so that it can stand in for it
+# Larger batches fall out of the cache: of 256 to 8192, this was best or nearly so for both profiles on two cores.
+BATCH_TOKENS = 512
 
 
 def load_embedder(
@@ -24,10 +25,11 @@ def load_embedder(
 ) -> Embedder:
     """The embedder in `models_dir/profile`, probed. Profile `hash` needs no model and is never healthy.
 
+    `threads` is for one call (0: one per core), `batch_tokens` what goes through the model at once, padding included.
     Raises Misconfigured, with what to run, if the folder is missing or broken.
     """
     if profile == HASH_PROFILE:
-        return HashEmbedder()
+        return HashEmbedder(*HASH_SHAPE)
     folder = models_dir / profile
     if not (folder / MANIFEST_FILE).is_file():
         raise Misconfigured(f"no embedding model in {folder}; {how_to_get(profile)}")

@@ -53,6 +53,11 @@ class OnnxEmbedder:
         vector: Vectors = self._finished(self._embed([row]))[0]
         return vector
 
+    def windows(self, text: str) -> list[Row]:
+        """The token rows a document is read by."""
+        manifest = self._manifest
+        return self._tokenizer.windows(manifest.prefixes.document + text, manifest.window, manifest.overlap)
+
     def count_tokens(self, text: str) -> int:
         return self._tokenizer.count(text)
 
@@ -60,11 +65,6 @@ class OnnxEmbedder:
         """Speaks of the latest call, so a model that stops answering shows, and one that recovers does too."""
         failure = self._failure
         return Health(True, self._mode) if failure is None else Health(False, "unavailable", failure)
-
-    def windows(self, text: str) -> list[Row]:
-        """The token rows a document is read by."""
-        manifest = self._manifest
-        return self._tokenizer.windows(manifest.prefixes.document + text, manifest.window, manifest.overlap)
 
     def _embed(self, rows: Sequence[Row]) -> Vectors:
         """One unit vector per row, in order."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tokenizers import Tokenizer
 
-from lithify.errors import Misconfigured
+from lithify.errors import Invalid, Misconfigured
 from lithify.memory.vectors.windows import window_spans
 
 Row = list[int]
@@ -43,7 +43,10 @@ class TextTokenizer:
         return len(self._opening) + len(self._closing)
 
     def _ids(self, text: str) -> Sequence[int]:
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        try:
+            ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        except TypeError as error:  # how it refuses half a surrogate pair
+            raise Invalid("the text is not valid Unicode") from error
         return ids
 
     def _framed(self, ids: Sequence[int]) -> Row:

@@ -1,5 +1,10 @@
 """The three kinds of failure that decide what happens to a message, and the one that stops a process."""
 
+from typing import Final
+
+# Long enough to work a few batches off, short enough not to be felt by a background sender.
+RETRY_AFTER_S: Final = 5
+
 
 class LithifyError(Exception):
     """Unexpected failure inside Lithify."""
@@ -14,6 +19,14 @@ class Invalid(LithifyError):
 
 class Unavailable(LithifyError):
     """A dependency cannot be reached; the message stays pending and is tried again."""
+
+
+class Overloaded(Unavailable):
+    """More is waiting than may wait; nothing was accepted, send it again later."""
+
+    def __init__(self, message: str | None = None, retry_after_s: int = RETRY_AFTER_S) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class Conflict(LithifyError):

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from lithify.errors import Conflict, Invalid, LithifyError, Unavailable
+from lithify.errors import Conflict, Invalid, LithifyError, Overloaded, Unavailable
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 2
@@ -27,6 +27,7 @@ STATUS_OF: tuple[tuple[type[LithifyError], HTTPStatus], ...] = (
     (NotFound, HTTPStatus.NOT_FOUND),
     (Conflict, HTTPStatus.CONFLICT),
     (Invalid, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (Overloaded, HTTPStatus.TOO_MANY_REQUESTS),
     (Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 
@@ -76,9 +77,15 @@ async def on_http_error(_: Request, error: Exception) -> Response:
 async def on_lithify_error(_: Request, error: Exception) -> Response:
     for kind, status in STATUS_OF:
         if isinstance(error, kind):
-            headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if kind is Unavailable else None
-            return problem(status, str(error), headers)
+            return problem(status, str(error), retry_headers(error))
     return await on_unexpected_error(_, error)
+
+
+def retry_headers(error: Exception) -> dict[str, str] | None:
+    if not isinstance(error, Unavailable):
+        return None
+    seconds = error.retry_after_s if isinstance(error, Overloaded) else RETRY_AFTER_SECONDS
+    return {"Retry-After": str(seconds)}
 
 
 async def on_unexpected_error(_: Request, error: Exception) -> Response:

@@ -68,6 +68,21 @@ class Settings(BaseSettings):
     max_attempts: int = Field(
         5, ge=1, le=100, description="Deliveries before a message becomes a dead letter, 1 to 100."
     )
+    pressure_age_s: int = Field(
+        900, ge=1, le=86_400, description="Age of the oldest unread event above which turns are refused with 429, in s."
+    )
+    pressure_unread: int = Field(
+        200_000, ge=1, le=10**9, description="Number of unread events above which turns are refused with 429."
+    )
+    pressure_memory: float = Field(
+        0.9, gt=0, le=1, description="Share of Redis's maxmemory above which turns are refused with 429, up to 1."
+    )
+    archive: bool = Field(
+        True, description="Whether every event is archived for `rebuild`; with true, an archive worker must be running."
+    )
+    archive_dir: Path | None = Field(
+        None, description="Folder of the archive segments; `archive` in data_dir if unset."
+    )
 
     # Embedding
     embedding_profile: str = Field(
@@ -103,10 +118,14 @@ class Settings(BaseSettings):
     log_format: Literal["text", "json"] = Field("text", description="Log lines for people (text) or machines (json).")
     crash_at: str | None = Field(None, description="Test aid: exit hard at this named crash point.")
 
-    @field_validator("data_dir", "models_dir")
+    @field_validator("data_dir", "models_dir", "archive_dir")
     @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser().absolute()
+
+    @property
+    def archive_folder(self) -> Path:
+        return self.archive_dir or self.data_dir / "archive"
 
     @field_validator("host")
     @classmethod

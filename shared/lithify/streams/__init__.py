@@ -1,37 +1,56 @@
-"""Redis streams that lose nothing: accepting, consuming, trimming, and telling how far behind they are."""
+"""Redis streams that lose nothing: accepting, consuming, burying, trimming, and telling how far behind they are."""
 
+from lithify.streams.capabilities import Capabilities, probe
 from lithify.streams.connection import open_consumer, open_producer
 from lithify.streams.consumer import Consumer, ConsumerSettings, Handler, TooManyDead
 from lithify.streams.crash import arm, crash_point
+from lithify.streams.dead_letters import DeadLetters
 from lithify.streams.delivery import Delivery
+from lithify.streams.heartbeat import Heartbeat, keep_beating, read_workers
+from lithify.streams.janitor import Janitor
 from lithify.streams.lag import Lag, read_lag
 from lithify.streams.layout import pin_partitions
+from lithify.streams.letter import Letter, LetterId
+from lithify.streams.pressure import Limits, Pressure, Readings, pressure, read_pressure
 from lithify.streams.producer import Acceptance, Producer, Retention
 from lithify.streams.receipts import Receipts
 from lithify.streams.stored import publish_stored
 from lithify.streams.tail import read_tail
-from lithify.streams.trimmer import dismiss_idle, sweep, trim
+from lithify.streams.trimmer import dismiss_idle, trim
 
 __all__ = [
     "Acceptance",
+    "Capabilities",
     "Consumer",
     "ConsumerSettings",
+    "DeadLetters",
     "Delivery",
     "Handler",
+    "Heartbeat",
+    "Janitor",
     "Lag",
+    "Letter",
+    "LetterId",
+    "Limits",
+    "Pressure",
     "Producer",
+    "Readings",
     "Receipts",
     "Retention",
     "TooManyDead",
     "arm",
     "crash_point",
     "dismiss_idle",
+    "keep_beating",
     "open_consumer",
     "open_producer",
     "pin_partitions",
+    "pressure",
+    "probe",
     "publish_stored",
     "read_lag",
+    "read_pressure",
     "read_tail",
-    "sweep",
+    "read_workers",
     "trim",
 ]

@@ -95,6 +95,19 @@ class Consumer:
     def ready(self) -> bool:
         return self._running and self.outage is None and not self._stopping.is_set()
 
+    @property
+    def group(self) -> str:
+        return self._member.group
+
+    @property
+    def name(self) -> str:
+        return self._member.name
+
+    @property
+    def in_flight(self) -> int:
+        """Messages read and not yet acknowledged, buried or given up."""
+        return len(self._leases)
+
     def stop(self) -> None:
         """Stop reading; `run()` returns once what is in flight is handled and acknowledged."""
         self._stopping.set()
@@ -104,7 +117,7 @@ class Consumer:
 
         Cancelling ends it at once, save that an acknowledgement under way is finished; cancelling twice ends that too.
         """
-        work = asyncio.create_task(self._work(), name=f"consumer {self._member.group}")
+        work = asyncio.create_task(self._work(), name=f"consumer {self.group}")
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -121,7 +134,7 @@ class Consumer:
             async with self._leases:
                 await self._consume()
         except Unavailable as error:
-            log.warning("consumer_stopped_during_outage", group=self._member.group, error=str(error))
+            log.warning("consumer_stopped_during_outage", group=self.group, error=str(error))
         finally:
             self._running = False
 
@@ -253,7 +266,7 @@ class Consumer:
                 with outages():
                     result = await action()
             except GroupMissing:
-                log.warning("group_missing", group=self._member.group)
+                log.warning("group_missing", group=self.group)
                 await self._insist(self._member.join)
             except Unavailable as error:
                 await self._wait_out(error, failures)
@@ -268,7 +281,7 @@ class Consumer:
         if self._stopping.is_set():
             raise error
         pause_ms = backoff_ms(failures, self._settings.first_pause_ms, self._settings.longest_pause_ms)
-        log.warning("outage", group=self._member.group, pause_ms=pause_ms, error=str(error))
+        log.warning("outage", group=self.group, pause_ms=pause_ms, error=str(error))
         with suppress(TimeoutError):
             async with asyncio.timeout(pause_ms / 1000):
                 await self._stopping.wait()

@@ -1,15 +1,17 @@
 """A message as a consumer holds it: the raw entry, and the event inside it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from lithify.errors import Invalid
 from lithify.events import Event, decode_event
 
+FIRST_ID: Final = b"first_id"
+"""Field of a redriven message: the id of the entry it first came as."""
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One stream entry delivered to this consumer, not looked into yet."""
+
+class Entry(NamedTuple):
+    """One stream entry delivered to this consumer, not looked into yet. A tuple, for one is made per message."""
 
     stream: str
     stream_id: str
@@ -21,8 +23,7 @@ class Entry:
         return sum(map(len, self.fields.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     entry: Entry
     event: Event
 

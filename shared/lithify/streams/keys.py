@@ -10,6 +10,9 @@ PREFIX: Final = "lithify:"
 PARTITIONS: Final = f"{PREFIX}partitions"
 """The number of partitions this Redis was first used with."""
 
+WORKERS: Final = f"{PREFIX}workers"
+"""Sorted set of the keys of all workers by their last beat, so that listing them needs no scan of all keys."""
+
 # Keys that live until someone deletes them: the janitor trims `turns` and `stored`, the operator purges `dead`, and
 # `partitions` stays. Every other key of ours expires by itself.
 PERMANENT: Final = ("turns", "stored", "dead", "partitions")
@@ -58,6 +61,11 @@ def receipt(tenant: str, event_id: str) -> str:
 def trace(tenant: str, trace_id: str) -> str:
     """The receipt of one search or assemble."""
     return f"{PREFIX}trace:{_part(tenant)}:{_part(trace_id)}"
+
+
+def worker(kind: str, name: str) -> str:
+    """What one consumer last said about itself."""
+    return f"{PREFIX}worker:{_part(kind)}:{_part(name)}"
 
 
 def partition_in(stream: str) -> int:

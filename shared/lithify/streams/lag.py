@@ -35,18 +35,23 @@ async def read_lag(redis: Redis, stream: str) -> list[Lag]:
 
 
 async def _lag(redis: Redis, stream: str, group: str, progress: GroupProgress, now_ms: int) -> Lag:
-    unread, oldest = await _unread(redis, stream, progress.last_delivered)
+    unread, oldest = await count_unread(redis, stream, progress.last_delivered)
     return Lag(stream, group, unread, progress.pending, _age(oldest, now_ms), _age(progress.lowest_pending, now_ms))
 
 
-async def _unread(redis: Redis, stream: str, read_up_to: StreamId) -> tuple[int, StreamId | None]:
-    """Number of entries behind an id and the first of them; costs in proportion to the number, page by page."""
+async def count_unread(
+    redis: Redis, stream: str, read_up_to: StreamId, most: int | None = None
+) -> tuple[int, StreamId | None]:
+    """Number of entries behind an id and the first of them; costs in proportion to the number, page by page.
+
+    With `most`, counting ends at the first page that reaches it.
+    """
     total, oldest, behind = 0, None, str(read_up_to)
     while True:
         count, first, last = await script.load("count").run(redis, [stream], [behind, PAGE])
         total += int(count)
         oldest = oldest or (StreamId.parse(first) if count else None)
-        if count < PAGE:
+        if count < PAGE or (most is not None and total >= most):
             return total, oldest
         behind = last.decode()
 

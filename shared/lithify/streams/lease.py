@@ -28,6 +28,9 @@ class Leases:
         self._held: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
         self._renewal: asyncio.Task[None] | None = None
 
+    def __len__(self) -> int:
+        return sum(map(len, self._held.values()))
+
     def hold(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             self._held[entry.stream][entry.stream_id] = entry

@@ -8,7 +8,7 @@ from redis.exceptions import ResponseError
 
 from lithify.errors import Invalid
 from lithify.streams import keys, script
-from lithify.streams.delivery import Entry, decode
+from lithify.streams.delivery import FIRST_ID, Entry, decode
 
 # Pending ids looked at per call; ids only, so a page is small.
 PAGE: Final = 100
@@ -23,7 +23,7 @@ class Member:
 
     def __init__(self, redis: Redis, streams: Sequence[str], group: str, name: str) -> None:
         self._redis = redis
-        self._name = name
+        self.name = name
         self.streams = tuple(streams)
         self.group = group
 
@@ -49,7 +49,7 @@ class Member:
 
     async def _read(self, streams: Iterable[str], count: int, block_ms: int | None) -> list[Entry]:
         wanted: dict[Any, Any] = dict.fromkeys(streams, ">")
-        replies = await self._redis.xreadgroup(self.group, self._name, wanted, count=count, block=block_ms)
+        replies = await self._redis.xreadgroup(self.group, self.name, wanted, count=count, block=block_ms)
         return [
             Entry(stream, stream_id.decode(), fields, 1)
             for key, entries in cast("Iterable[tuple[bytes, Any]]", replies)
@@ -59,7 +59,7 @@ class Member:
 
     async def own(self, stream: str) -> list[str]:
         """Ids delivered to this name and never acknowledged, oldest first."""
-        return await self._pending(stream, {"consumername": self._name})
+        return await self._pending(stream, {"consumername": self.name})
 
     async def stale(self, stream: str, lease_ms: int) -> list[str]:
         """Ids whose lease has run out, whoever held them, oldest first."""
@@ -80,7 +80,7 @@ class Member:
 
         Raises EntryLost if it was deleted while pending.
         """
-        args = (self.group, self._name, lease_ms, stream_id)
+        args = (self.group, self.name, lease_ms, stream_id)
         reply = await script.load("claim").run(self._redis, [stream], args)
         if reply is None:
             return None
@@ -91,14 +91,14 @@ class Member:
 
     async def renew(self, stream: str, stream_ids: Sequence[str]) -> None:
         """Start the leases anew; JUSTID leaves the attempts as they are."""
-        await self._redis.xclaim(stream, self.group, self._name, 0, list(stream_ids), justid=True)
+        await self._redis.xclaim(stream, self.group, self.name, 0, list(stream_ids), justid=True)
 
     async def release(self, entry: Entry, lease_ms: int) -> None:
         """Give an untouched entry back: free for anyone at once, and as if this delivery had not happened."""
         await self._redis.xclaim(
             entry.stream,
             self.group,
-            self._name,
+            self.name,
             0,
             [entry.stream_id],
             idle=lease_ms,
@@ -126,7 +126,7 @@ def _receipt(entry: Entry) -> list[str]:
 
 
 def _letter(entry: Entry, group: str, reason: str, now_ms: int) -> dict[Any, bytes | str | int]:
-    accepted_ms = entry.stream_id.split("-")[0]
+    first_id = entry.fields.get(FIRST_ID, entry.stream_id.encode())
     return {
         **entry.fields,
         "dead_stream": entry.stream,
@@ -134,6 +134,6 @@ def _letter(entry: Entry, group: str, reason: str, now_ms: int) -> dict[Any, byt
         "dead_id": entry.stream_id,
         "dead_reason": reason,
         "dead_attempts": entry.attempt,
-        "dead_first_seen": accepted_ms,
+        "dead_first_seen": first_id.split(b"-")[0],
         "dead_last_seen": now_ms,
     }

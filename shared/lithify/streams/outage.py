@@ -7,18 +7,18 @@ from typing import Final
 
 from redis import exceptions
 
-from lithify.errors import LithifyError, Unavailable
+from lithify.errors import LithifyError, Overloaded, Unavailable
 
 OUTAGES: Final = (
     exceptions.ConnectionError,
     exceptions.TimeoutError,
-    exceptions.OutOfMemoryError,
     exceptions.ReadOnlyError,
     exceptions.ClusterDownError,
     exceptions.TryAgainError,
 )
 # Replies of a server that lives but cannot serve: disk full, still loading, a script running, replicas missing.
-_OUTAGE_CODE: Final = re.compile(r"\b(MISCONF|LOADING|BUSY|NOREPLICAS|OOM|READONLY)\b")
+_OUTAGE_CODE: Final = re.compile(r"\b(MISCONF|LOADING|BUSY|NOREPLICAS|READONLY)\b")
+_MEMORY_CODE: Final = re.compile(r"\bOOM\b")
 
 
 class GroupMissing(LithifyError):
@@ -27,7 +27,10 @@ class GroupMissing(LithifyError):
 
 @contextmanager
 def outages() -> Iterator[None]:
-    """Raises Unavailable when Redis cannot serve, GroupMissing when a group is gone; other errors pass."""
+    """Raises Unavailable when Redis cannot serve, GroupMissing when a group is gone; other errors pass.
+
+    Memory that is full is the kind of Unavailable that callers are told apart by 429: Overloaded.
+    """
     try:
         yield
     except OUTAGES as error:
@@ -36,6 +39,8 @@ def outages() -> Iterator[None]:
         # Scripts and transactions put their own words before the code, hence the search inside.
         if "NOGROUP" in str(error):
             raise GroupMissing(str(error)) from error
+        if isinstance(error, exceptions.OutOfMemoryError) or _MEMORY_CODE.search(str(error)):
+            raise Overloaded("Redis has no memory left: nothing is written until the workers catch up") from error
         if _OUTAGE_CODE.search(str(error)):
             raise Unavailable(f"Redis cannot serve: {error}") from error
         raise

@@ -23,11 +23,6 @@ async def trim(redis: Redis, stream: str, required: Collection[str]) -> int:
         return 0 if floor is None else int(await redis.xtrim(stream, minid=str(floor), approximate=True))
 
 
-async def sweep(redis: Redis, required: Mapping[str, Collection[str]]) -> int:
-    """One pass of the janitor over streams, each with the groups it must have; returns how many entries went."""
-    return sum([await trim(redis, stream, groups) for stream, groups in required.items()])
-
-
 async def dismiss_idle(redis: Redis, stream: str, group: str, idle_ms: int) -> list[str]:
     """Remove consumers that were not heard of for idle_ms and hold nothing; returns their names.
 

@@ -96,5 +96,7 @@ def test_a_single_model_serves_whatever_variant_the_settings_ask_for(tmp_path: P
     assert load_embedder(tmp_path, "tiny", variant="int8", threads=1).manifest.variant is None
 
 
-def test_the_hash_profile_needs_no_model(tmp_path: Path) -> None:
-    assert isinstance(load_embedder(tmp_path, "hash", threads=1), HashEmbedder)
+def test_the_hash_profile_needs_no_model_and_has_the_default_profiles_shape(tmp_path: Path) -> None:
+    embedder = load_embedder(tmp_path, "hash", threads=1)
+    assert isinstance(embedder, HashEmbedder)
+    assert (embedder.manifest.dimensions, embedder.manifest.tiers) == (384, (64, 128, 384))

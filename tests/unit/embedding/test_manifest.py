@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lithify.embedding import assets
 from lithify.embedding.assets import profile_assets, shipped_profiles
 from lithify.embedding.manifest import Manifest, read_manifest
 from lithify.errors import Misconfigured
@@ -81,3 +82,13 @@ def test_shipped_profiles_are_the_two_of_the_design() -> None:
 def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
     with pytest.raises(Misconfigured, match=r"it has all-minilm-l6-v2, nomic-embed-text-v1\.5"):
         profile_assets("gpt")
+
+
+def test_an_installed_package_finds_the_profiles_beside_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    read(tmp_path / "mine")
+    monkeypatch.setattr(assets, "_INSTALLED", tmp_path)
+    assert shipped_profiles() == ["mine"]
+    assert profile_assets("mine") == tmp_path / "mine"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lithify.embedding.tokenizer import TextTokenizer
-from lithify.errors import Misconfigured
+from lithify.errors import Invalid, Misconfigured
 from tests.unit.embedding.tiny_model import WORDS, tokenizer
 
 CLS, SEP, RED, BLUE = (WORDS.index(word) for word in ("[CLS]", "[SEP]", "red", "blue"))
@@ -36,6 +36,11 @@ def test_the_head_is_cut_so_that_its_frame_fits() -> None:
 
 def test_an_empty_text_is_its_frame() -> None:
     assert tiny().windows("", 8, 4) == [[CLS, SEP]]
+
+
+def test_half_a_surrogate_pair_is_refused() -> None:
+    with pytest.raises(Invalid, match="not valid Unicode"):
+        tiny().windows("red \ud800", 8, 4)
 
 
 @pytest.mark.parametrize("definition", [b"", b"{}", b"\xff\xff", b'{"version": "1.0"}'])

@@ -3,7 +3,7 @@
 import pytest
 from redis import exceptions
 
-from lithify.errors import Unavailable
+from lithify.errors import Overloaded, Unavailable
 from lithify.streams.backoff import backoff_ms
 from lithify.streams.outage import GroupMissing, outages
 
@@ -14,16 +14,28 @@ from lithify.streams.outage import GroupMissing, outages
         exceptions.ConnectionError("refused"),
         exceptions.TimeoutError("late"),
         exceptions.BusyLoadingError("loading"),
-        exceptions.OutOfMemoryError("OOM command not allowed"),
         exceptions.ReadOnlyError("replica"),
         exceptions.ResponseError("MISCONF Errors writing to the AOF file: No space left on device"),
-        exceptions.ResponseError("ERR Error running script (call to f_1): @user_script:1: OOM command not allowed"),
         exceptions.ResponseError("BUSY Redis is busy running a script"),
     ],
 )
 def test_a_server_that_cannot_serve_is_unavailable(error: Exception) -> None:
     with pytest.raises(Unavailable), outages():
         raise error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        exceptions.OutOfMemoryError("command not allowed when used memory > 'maxmemory'"),
+        exceptions.ResponseError("ERR Error running script (call to f_1): @user_script:1: OOM command not allowed"),
+    ],
+)
+def test_a_server_without_memory_is_overloaded_which_consumers_wait_out_like_any_outage(error: Exception) -> None:
+    with pytest.raises(Overloaded) as caught, outages():
+        raise error
+    assert isinstance(caught.value, Unavailable)
+    assert caught.value.retry_after_s > 0
 
 
 def test_a_lost_group_is_told_apart() -> None:

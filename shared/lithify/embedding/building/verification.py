@@ -19,7 +19,7 @@ REFERENCE_VECTORS = "reference.npy"
 LEAST_COSINE = {"fp32": 0.99999, "int8": 0.975}
 
 THREADS = 2
-BATCH_TOKENS = 1024
+BATCH_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)

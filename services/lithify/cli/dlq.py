@@ -1,0 +1,134 @@
+"""`lithify dlq`: look at messages that were given up, send them again, or throw them away."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+from urllib.parse import quote, urlencode
+
+import typer
+from rich.table import Table
+
+from lithify.cli.api import Api
+from lithify.cli.console import data, emit_json, talk
+from lithify.cli.query import AsJson, Url, excerpt
+from lithify.errors import Invalid
+from lithify.settings import load_settings
+
+PATH: Final = "/v1/dead-letters"
+SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+app = typer.Typer(help="Dead letters: messages that were given up, kept with their payload.", no_args_is_help=True)
+
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Letters, as `list` names them.")]
+
+
+@app.command("list")
+def list_letters(
+    limit: Annotated[int, typer.Option(help="How many.", min=1, max=200)] = 50,
+    before: Annotated[str | None, typer.Option(help="Continue below this letter.")] = None,
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the newest letters."""
+    wanted = {"limit": limit} | ({"before": before} if before else {})
+    page = Api(load_settings(url=url)).call("GET", f"{PATH}?{urlencode(wanted)}")
+    if as_json:
+        emit_json(page)
+        return
+    if page["letters"]:
+        data.print(letter_table(page["letters"]))
+    else:
+        talk.print("no dead letters")
+    if page["next"]:
+        talk.print(f"older ones: lithify dlq list --before {page['next']}")
+
+
+@app.command()
+def show(
+    letter: Annotated[str, typer.Argument(metavar="ID", help="The letter, as `list` names it.")],
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one letter with its original payload."""
+    found = Api(load_settings(url=url)).call("GET", f"{PATH}/{quote(letter, safe='')}")
+    if as_json:
+        emit_json(found)
+        return
+    fields = {name: moment(value) if name.endswith("_seen") else value for name, value in found.items()}
+    rows = {name: value for name, value in fields.items() if name != "payload" and value is not None}
+    payload = {f"payload {name}": value for name, value in found["payload"].items()}
+    for name, value in (rows | payload).items():
+        data.print(f"{name:<14} {value}", markup=False)
+
+
+@app.command()
+def redrive(
+    ids: Ids = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every letter there is.")] = False,
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put letters back onto their streams, to be tried again; doing it twice doubles nothing."""
+    answer = Api(load_settings(url=url)).call("POST", f"{PATH}:redrive", selection(ids, everything))
+    if as_json:
+        emit_json(answer)
+        return
+    talk.print(f"{answer['redriven']} redriven")
+    for letter in answer["gone"]:
+        talk.print(f"{letter}: not there; redriven or purged before")
+    for letter in answer["superseded"]:
+        talk.print(f"{letter}: left alone; its event id was accepted anew since, with newer content")
+
+
+@app.command()
+def purge(
+    ids: Ids = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every letter there is.")] = False,
+    older_than: Annotated[str | None, typer.Option(help="Letters buried longer ago, e.g. 12h or 30d.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    url: Url = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete letters for good, payload and all."""
+    chosen = selection(ids, everything, older_than)
+    if not yes:
+        typer.confirm(f"Delete {described(chosen)} for good?", abort=True, err=True)
+    answer = Api(load_settings(url=url)).call("POST", f"{PATH}:purge", chosen)
+    if as_json:
+        emit_json(answer)
+    else:
+        talk.print(f"{answer['purged']} purged")
+
+
+def selection(ids: Sequence[str] | None, everything: bool, older_than: str | None = None) -> dict[str, Any]:
+    if [bool(ids), everything, older_than is not None].count(True) != 1:
+        raise Invalid("say which letters: give their ids or --all, or to purge also --older-than; only one of these")
+    if older_than is not None:
+        return {"older_than_s": seconds(older_than)}
+    return {"all": True} if everything else {"ids": list(ids or ())}
+
+
+def seconds(text: str) -> int:
+    match = re.fullmatch(r"(\d{1,6})([smhd])", text)
+    if match is None:
+        raise Invalid(f"--older-than: {text!r} is not a time like 90s, 30m, 12h or 7d")
+    return int(match[1]) * SECONDS[match[2]]
+
+
+def described(chosen: dict[str, Any]) -> str:
+    if "ids" in chosen:
+        return f"{len(chosen['ids'])} dead letters"
+    return f"all dead letters older than {chosen['older_than_s']} s" if "older_than_s" in chosen else "ALL dead letters"
+
+
+def letter_table(letters: list[dict[str, Any]]) -> Table:
+    table = Table("id", "given up", "tries", "by", "event", "reason", box=None, padding=(0, 2, 0, 0))
+    for letter in letters:
+        named = (letter["group"], excerpt(letter["event_id"] or "unreadable", 40), excerpt(letter["reason"]))
+        table.add_row(letter["id"], moment(letter["last_seen"]), str(letter["attempts"]), *named)
+    return table
+
+
+def moment(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,73 @@
+"""Carries over from the former collection what no archive can give: derived records, and what was said about turns."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from lithify.archive.reader import Progress
+from lithify.events import EVERY_TENANT
+from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
+
+# Set by compaction on turns that are stored already; everything else about a turn comes from its event.
+STATE: Final = ("active", "compacted_into")
+VECTORS: Final = (*TIER_NAMES, LEXICAL)
+PAGE: Final = 256
+
+
+async def pages(store: VectorStore, collection: str, *, vectors: bool = False) -> AsyncIterator[list[Record]]:
+    after: str | None = None
+    while True:
+        names = VECTORS if vectors else ()
+        page = await store.scroll(EVERY_TENANT, collection, Where(), limit=PAGE, after=after, with_vectors=names)
+        yield page.records
+        if page.next is None:
+            return
+        after = page.next
+
+
+def with_state(made: Mapping[str, Any], former: Mapping[str, Any]) -> dict[str, Any]:
+    """A payload made from the event, completed by the former record's state and whatever else was added to it."""
+    return {**former, **{key: value for key, value in made.items() if key not in STATE}}
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """Copies between two collections of one model. May be repeated."""
+
+    store: VectorStore
+    source: str
+    target: str
+    told: Progress
+
+    async def carry(self, *, live: bool) -> Counter[str]:
+        """Copy what the target lacks, and bring the state of its turns up to date; counted by kind, and as `state`.
+
+        In a live target what is there is left alone: it may be ahead of its source.
+        """
+        counts: Counter[str] = Counter()
+        looked_at, total = 0, await self.store.count(EVERY_TENANT, self.source, Where())
+        async for page in pages(self.store, self.source, vectors=True):
+            twins = await self._in_target(page, () if live else VECTORS)
+            missing = [record for record in page if record.id not in twins]
+            outdated = [] if live else [*completed(page, twins)]
+            if missing or outdated:
+                await self.store.upsert(EVERY_TENANT, self.target, [*missing, *outdated])
+            counts.update(str(record.payload.get("kind")) for record in missing)
+            counts["state"] += len(outdated)
+            looked_at += len(page)
+            self.told(looked_at, total)
+        return counts
+
+    async def _in_target(self, page: Sequence[Record], vectors: Sequence[str]) -> dict[str, Record]:
+        ids = [record.id for record in page]
+        found = await self.store.fetch(EVERY_TENANT, self.target, ids, with_vectors=vectors)
+        return {record.id: record for record in found}
+
+
+def completed(former: Iterable[Record], made: Mapping[str, Record]) -> Iterator[Record]:
+    """The made records that lack something their former ones know."""
+    for record in former:
+        twin = made.get(record.id)
+        if twin is not None and (payload := with_state(twin.payload, record.payload)) != twin.payload:
+            yield replace(twin, payload=payload)

@@ -1,0 +1,61 @@
+"""Writing that is on the disk when it returns, and the disk's refusals as our own error."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lithify.errors import Unavailable
+
+
+@contextmanager
+def disk_errors(archive: Path) -> Iterator[None]:
+    """A full or failing disk is an outage: nothing is acknowledged, and the same is tried again."""
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(f"the archive in {archive} cannot be used: {error.strerror or error}") from error
+
+
+def sync(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(path: Path) -> None:
+    """Creates what is missing of the path, each folder's name durable in its parent."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(mode=0o700, exist_ok=True)
+    sync(path.parent)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def write_file(path: Path, data: bytes) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def put_in_place(fresh: Path, path: Path) -> None:
+    """The path names either all of the former file or all of the fresh one, whenever the machine stops."""
+    fresh.replace(path)
+    sync(path.parent)
+
+
+def remove_file(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    sync(path.parent)

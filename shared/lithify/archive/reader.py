@@ -1,0 +1,123 @@
+"""Reads the archive from its beginning: every event once, in its newest form, past whatever damage there is."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lithify.archive.durable import disk_errors
+from lithify.archive.line import ArchivedEvent, decode_line
+from lithify.archive.segment import Segment, parse_segment, segment_paths
+from lithify.errors import Invalid
+from lithify.events import Event
+from lithify.streams.progress import StreamId
+
+Progress = Callable[[int, int], None]
+"""Told how much is done and how much there is; when reading, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A stretch of a segment that cannot be trusted; events in it are lost to the archive."""
+
+    path: Path
+    offset: int
+    length: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path} at byte {self.offset}: {self.reason} in {self.length} bytes"
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a reading met besides events; `torn_bytes` were never acknowledged and are no loss."""
+
+    segments: int = 0
+    lines: int = 0
+    torn_bytes: int = 0
+    damage: list[Damage] = field(default_factory=list)
+
+
+def read_archive(archive: Path, findings: Findings, told: Progress | None = None) -> Iterator[ArchivedEvent]:
+    """Every readable line, repeated ones too, segment by segment; also what is appended to an open segment so far.
+
+    Raises Unavailable if the disk refuses.
+    """
+    with disk_errors(archive):
+        sizes = {path: path.stat().st_size for path in segment_paths(archive)}
+    done, total = 0, sum(sizes.values())
+    for path, size in sizes.items():
+        yield from _read_segment(archive, path, findings)
+        done += size
+        if told is not None:
+            told(done, total)
+
+
+def _read_segment(archive: Path, path: Path, findings: Findings) -> Iterator[ArchivedEvent]:
+    with disk_errors(archive):
+        segment = parse_segment(path.read_bytes())
+    findings.segments += 1
+    findings.torn_bytes += segment.torn
+    findings.damage += [Damage(path, flaw.offset, flaw.length, flaw.reason) for flaw in segment.flaws]
+    yield from _events(path, segment, findings)
+
+
+def _events(path: Path, segment: Segment, findings: Findings) -> Iterator[ArchivedEvent]:
+    for block in segment.blocks:
+        for line in block.lines(segment.data):
+            findings.lines += 1
+            try:
+                archived = decode_line(line)
+            except Invalid as error:
+                findings.damage.append(Damage(path, block.offset, block.end - block.offset, str(error)))
+            else:
+                yield archived
+
+
+def event_key(event: Event) -> bytes:
+    """What makes two archived events the same one; 16 bytes, since all of an archive's keys are held at once."""
+    name = f"{len(event.tenant)}:{event.tenant}{event.event_id}"
+    return hashlib.blake2b(name.encode(), digest_size=16).digest()
+
+
+class Newest:
+    """Leaves one of several archived forms of an event: the one accepted last, as the store does.
+
+    An event is archived again when an acknowledgement was lost, and when a host sends it once more after its receipt
+    has expired. Takes about 200 bytes of memory per event.
+    """
+
+    def __init__(self) -> None:
+        self._accepted: dict[bytes, StreamId] = {}
+
+    def __len__(self) -> int:
+        """Distinct events met."""
+        return len(self._accepted)
+
+    def note(self, archived: ArchivedEvent) -> None:
+        key = event_key(archived.event)
+        self._accepted[key] = max(archived.stream_id, self._accepted.get(key, archived.stream_id))
+
+    def admits(self, archived: ArchivedEvent) -> bool:
+        """True once for the newest form noted; also for a newer one that was appended since."""
+        key = event_key(archived.event)
+        if archived.stream_id < self._accepted.get(key, archived.stream_id):
+            return False
+        self._accepted[key] = StreamId(archived.stream_id.ms, archived.stream_id.number + 1)
+        return True
+
+
+def index_newest(archive: Path, told: Progress | None = None) -> Newest:
+    """One reading of everything, since the newest form of an event may lie anywhere behind the others."""
+    newest = Newest()
+    for archived in read_archive(archive, Findings(), told):
+        newest.note(archived)
+    return newest
+
+
+def read_newest(archive: Path, newest: Newest, findings: Findings) -> Iterator[Event]:
+    """Every event once, as it was accepted last; `newest` comes from an earlier reading and serves one only."""
+    for archived in read_archive(archive, findings):
+        if newest.admits(archived):
+            yield archived.event

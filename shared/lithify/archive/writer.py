@@ -1,0 +1,145 @@
+"""Appends events to segments of its own: on the disk when it returns, rotated by size and age, sealed with a footer."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+import structlog
+
+from lithify.archive.block import encode_block
+from lithify.archive.durable import disk_errors, make_folder, sync, write_all
+from lithify.archive.line import Line
+from lithify.archive.lock import Lock, holder_of
+from lithify.archive.manifest import Manifest, encode_footer
+from lithify.archive.recovery import seal_leftovers
+from lithify.archive.segment import FOLDER, SUFFIX
+from lithify.errors import Misconfigured, Unavailable
+from lithify.events import Clock
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+# Forgetting takes the lock for the moment in which it seals what a dead writer left.
+PATIENCE_S: Final = 5.0
+LOCK: Final = "writer.lock"
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """When a segment is full. Readers and rewriters hold one in memory, and forgetting leaves open ones alone."""
+
+    max_bytes: int = 64 * 2**20
+    max_age_ms: int = 3_600_000
+
+
+@dataclass(slots=True)
+class OpenSegment:
+    descriptor: int
+    begun_ms: int
+    size: int = 0
+    manifest: Manifest = field(default_factory=Manifest)
+    digest: "_Hash" = field(default_factory=hashlib.sha256)
+
+    def append(self, lines: Sequence[Line]) -> None:
+        block = encode_block([line.data for line in lines])
+        write_all(self.descriptor, block)
+        os.fsync(self.descriptor)
+        self.digest.update(block)
+        self.size += len(block)
+        self.manifest = self.manifest.including([line.stream_id for line in lines])
+
+    def seal(self) -> None:
+        write_all(self.descriptor, encode_footer(replace(self.manifest, sha256=self.digest.hexdigest())))
+        os.fsync(self.descriptor)
+
+    def is_due(self, rotation: Rotation, now_ms: int) -> bool:
+        return self.size >= rotation.max_bytes or now_ms - self.begun_ms >= rotation.max_age_ms
+
+
+class SegmentWriter:
+    """The only writer of `segments/<name>`. Blocking; calls must come one at a time."""
+
+    def __init__(self, archive: Path, name: str, lock: Lock, clock: Clock, rotation: Rotation) -> None:
+        self._archive = archive
+        self._folder = archive / FOLDER / name
+        self._lock = lock
+        self._clock = clock
+        self._rotation = rotation
+        self._segment: OpenSegment | None = None
+
+    @classmethod
+    def open(cls, archive: Path, name: str, clock: Clock, rotation: Rotation | None = None) -> Self:
+        """Seals what an earlier process of that name left open. Raises Misconfigured if one is still running."""
+        folder = archive / FOLDER / name
+        with disk_errors(archive):
+            make_folder(folder)
+            lock = Lock.take(folder / LOCK, PATIENCE_S)
+            if lock is None:
+                raise Misconfigured(
+                    f"process {holder_of(folder / LOCK)} already writes {folder}; "
+                    "give each archive worker a name of its own (LITHIFY_WORKER_NAME)"
+                )
+            seal_leftovers(folder)
+        return cls(archive, name, lock, clock, rotation or Rotation())
+
+    def append(self, lines: Sequence[Line]) -> None:
+        """The lines survive a power cut on return. Raises Unavailable when the disk refuses; then repeat all of them.
+
+        After a refusal the segment is given up, since a second fsync may claim success for bytes the system dropped.
+        """
+        if not lines:
+            return
+        with disk_errors(self._archive):
+            try:
+                segment = self._segment = self._segment or self._begin()
+                segment.append(lines)
+            except OSError:
+                self._give_up()
+                raise
+        # What was appended is safe already; a segment that cannot be sealed now is sealed before the next one begins.
+        with suppress(Unavailable):
+            self.seal_if_due()
+
+    def seal_if_due(self) -> None:
+        if self._segment is not None and self._segment.is_due(self._rotation, self._clock()):
+            self.seal()
+
+    def seal(self) -> None:
+        """Close the open segment, if any, so that it can be rewritten; the next append begins another."""
+        if self._segment is None:
+            return
+        try:
+            with disk_errors(self._archive):
+                self._segment.seal()
+        except Unavailable as error:
+            log.warning("segment_not_sealed", writer=self._folder.name, error=str(error))
+            raise
+        finally:
+            self._give_up()
+
+    def close(self) -> None:
+        try:
+            self.seal()
+        finally:
+            self._lock.release()
+
+    def _begin(self) -> OpenSegment:
+        seal_leftovers(self._folder)
+        now = self._clock()
+        # Named by its beginning, and later than its neighbours even if the clock was set back.
+        last = max((int(path.name.removesuffix(SUFFIX)) for path in self._folder.glob(f"*{SUFFIX}")), default=0)
+        path = self._folder / f"{max(now, last + 1):013d}{SUFFIX}"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        sync(self._folder)
+        return OpenSegment(descriptor, now)
+
+    def _give_up(self) -> None:
+        if self._segment is not None:
+            os.close(self._segment.descriptor)
+            self._segment = None

@@ -1,0 +1,109 @@
+"""What an operator does with messages that were given up: look at them, send them again, throw them away."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable
+from typing import Final, Literal, cast
+
+from redis.asyncio import Redis
+
+from lithify.events import Clock
+from lithify.streams import keys, script
+from lithify.streams.letter import Letter, LetterId, Scope, read_letter
+from lithify.streams.outage import outages
+from lithify.streams.progress import StreamId
+
+# Letters read per call; each may carry a turn of the largest size.
+PAGE: Final = 50
+
+Outcome = Literal["redriven", "gone", "superseded"]
+"""Gone: redriven or purged before, or not of this scope. Superseded: the event id was accepted anew since."""
+
+
+class DeadLetters:
+    """The dead letters of all partitions. Every call sees its scope's only, and raises Unavailable in an outage."""
+
+    def __init__(self, redis: Redis, partitions: int, clock: Clock) -> None:
+        self._redis = redis
+        self._partitions = partitions
+        self._clock = clock
+
+    async def newest(self, scope: Scope, limit: int, before: LetterId | None = None) -> list[Letter]:
+        """At most `limit` letters, the last buried first; `before`, the last one of a page, gives the next page."""
+        found: list[Letter] = []
+        for partition in range(self._partitions):
+            found += [letter async for letter in self._scan(scope, partition, _below(partition, before), limit)]
+        return sorted(found, key=lambda letter: letter.id, reverse=True)[:limit]
+
+    async def ids(self, scope: Scope, buried_before_ms: int | None = None) -> list[LetterId]:
+        """All letters there are now, the first buried first; redriving all does not go round with what dies again."""
+        before = None if buried_before_ms is None else LetterId(StreamId(max(0, buried_before_ms), 0), 0)
+        found: list[LetterId] = []
+        for partition in range(self._partitions):
+            found += [letter.id async for letter in self._scan(scope, partition, _below(partition, before))]
+        return sorted(found)
+
+    async def find(self, scope: Scope, letter_id: LetterId) -> Letter | None:
+        if letter_id.partition >= self._partitions:
+            return None
+        at = str(letter_id.buried)
+        page = await self._page(letter_id.partition, at, at)
+        return next((letter for letter in page if letter.belongs_to(scope)), None)
+
+    async def redrive(self, scope: Scope, ids: Iterable[LetterId]) -> dict[LetterId, Outcome]:
+        """Put letters back onto their streams as new messages, with all their attempts before them.
+
+        Each is one atomic step that may be repeated. An event whose effect is there already is harmless: effects are
+        idempotent. The tail is left alone, the event is in it since it was accepted.
+        """
+        return {letter_id: await self._redrive(await self.find(scope, letter_id)) for letter_id in dict.fromkeys(ids)}
+
+    async def purge(self, scope: Scope, ids: Iterable[LetterId]) -> int:
+        """Delete letters for good and return how many were there."""
+        doomed: defaultdict[int, list[str]] = defaultdict(list)
+        for letter_id in ids:
+            if await self.find(scope, letter_id):
+                doomed[letter_id.partition].append(str(letter_id.buried))
+        with outages():
+            return sum([int(await self._redis.xdel(keys.dead(p), *found)) for p, found in doomed.items()])
+
+    async def _redrive(self, letter: Letter | None) -> Outcome:
+        if letter is None:
+            return "gone"
+        names = [keys.dead(letter.id.partition), letter.stream]
+        if letter.event is not None:
+            names.append(keys.receipt(letter.event.tenant, letter.event.event_id))
+        # A receipt names the entry in `turns`; of a message on another stream, and never redriven, we do not know it.
+        accepted_here = letter.stream == keys.turns(letter.id.partition)
+        expected = letter.first_id if accepted_here else ""
+        args: list[str | bytes | int] = [str(letter.id.buried), letter.first_id, expected, self._clock()]
+        with outages():
+            reply: bytes = await script.load("redrive").run(self._redis, names, args)
+        return cast("Outcome", reply.decode())
+
+    async def _scan(self, scope: Scope, partition: int, below: str, limit: int | None = None) -> AsyncIterator[Letter]:
+        """Letters of one partition, the last buried first, page by page."""
+        given = 0
+        while page := await self._page(partition, below, "-"):
+            for letter in page:
+                if given == limit:
+                    return
+                if letter.belongs_to(scope):
+                    given += 1
+                    yield letter
+            below = f"({page[-1].id.buried}"
+
+    async def _page(self, partition: int, highest: str, lowest: str) -> list[Letter]:
+        with outages():
+            reply = await self._redis.xrevrange(keys.dead(partition), highest, lowest, PAGE)
+        entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", reply)
+        return [read_letter(LetterId(StreamId.parse(entry), partition), fields) for entry, fields in entries]
+
+
+def _below(partition: int, before: LetterId | None) -> str:
+    """The highest id a partition may contribute to a page that ends above `before`."""
+    if before is None:
+        return "+"
+    if before.buried == StreamId(0, 0):
+        return "0-0"  # nothing can lie here, and Redis refuses to look below it
+    # Letters of the same moment are ordered by partition, so lower partitions still have theirs to give.
+    return str(before.buried) if partition < before.partition else f"({before.buried}"
