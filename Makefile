@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check format lint types layers unit coverage install install-dev model docs lock clean
+.PHONY: help up test chaos check format lint types layers unit coverage install install-dev model docs lock clean
 
 help: ## show the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ up: install model ## run the whole system on embedded parts
 
 test: install-dev model ## run the default test-suite on real embedded parts
 	@$(BIN)/python -m pytest
+
+chaos: install-dev ## minutes of injected faults against real servers: MINUTES=5 SEED=1
+	@LITHIFY_TEST_QDRANT_BIN="$$(deploy/tools/fetch-qdrant .venv/qdrant)" $(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
 
 check: format lint types layers unit ## format, lint, types, layers and unit tests in under a minute
 

@@ -47,7 +47,10 @@ async def test_several_may_ensure_at_once(store: VectorStore, spec: CollectionSp
 
 
 async def test_another_model_is_refused_with_the_way_out(store: VectorStore, spec: CollectionSpec) -> None:
-    with pytest.raises(Misconfigured, match=r"model-a.*model-b.*lithify reembed"):
+    """spec 03.13"""
+    await store.ensure(spec)
+    await store.ensure(replace(spec, fingerprint=""))
+    with pytest.raises(Misconfigured, match=r"model-a.*model-b.*configure the former model"):
         await store.ensure(replace(spec, fingerprint="model-b"))
 
 

@@ -110,7 +110,7 @@ async def test_edge_finds_everything_after_a_clean_restart(tmp_path: Path) -> No
     second = EdgeStore(tmp_path)
     assert await second.collections() == [SPEC]
     assert await keys(second, SPEC.name, Where()) == {"a", "b"}
-    with pytest.raises(Misconfigured, match="reembed"):
+    with pytest.raises(Misconfigured, match="configure the former model"):
         await second.ensure(CollectionSpec(SPEC.name, TIERS, "model-b"))
     await second.close()
 

@@ -78,6 +78,7 @@ MALFORMED: Mapping[str, tuple[Record, str]] = {
 
 @pytest.mark.parametrize("case", MALFORMED)
 async def test_a_malformed_record_is_refused_and_leaves_nothing(store: VectorStore, name: str, case: str) -> None:
+    """spec 03.15: a vector of another length than its tier, and every other malformation."""
     malformed, words = MALFORMED[case]
     with pytest.raises(Invalid, match=words):
         await store.upsert(ACME, name, [record("good"), malformed])

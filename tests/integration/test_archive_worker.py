@@ -13,7 +13,7 @@ from typing import cast
 import pytest
 from redis.asyncio import Redis
 
-from lithify.archive import Findings, Rotation, SegmentWriter, index_newest, read_archive, read_newest
+from lithify.archive import Findings, Rotation, SegmentWriter, index_newest, read_archive, read_newest, rewrite
 from lithify.archive.manifest import is_sealed
 from lithify.archive.segment import segment_paths
 from lithify.archiver.backlog import until_archived
@@ -193,6 +193,39 @@ async def test_a_second_worker_of_one_name_cannot_start(tmp_path: Path, monkeypa
         with pytest.raises(Misconfigured, match="LITHIFY_WORKER_NAME"):
             async with open_archive_worker(tmp_path, "w-0", system_clock):
                 pass
+
+
+async def test_what_is_forgotten_beside_a_running_worker_is_gone_and_the_worker_goes_on(
+    redis: Redis, tmp_path: Path
+) -> None:
+    async with archiving(redis, tmp_path) as (worker, consumer):
+        await accept(redis, "e1", "forgotten")
+        await eventually(lambda: consumer.tally.handled == 2)
+        await worker.seal()
+        result = rewrite(tmp_path, lambda event: event.event_id != "forgotten")
+        assert (result.removed, result.kept, result.unsealed) == (1, 1, [])
+        await accept(redis, "e2")
+        await eventually(lambda: consumer.tally.handled == 3)
+    assert archived(tmp_path) == ["e1", "e2"]
+
+
+async def test_a_segment_of_age_is_sealed_though_no_event_comes(
+    redis: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lithify.archiver.worker.SEAL_CHECK_S", 0.005)
+    now_ms = system_clock()
+    async with open_archive_worker(tmp_path, "w-0", lambda: now_ms, Rotation(max_age_ms=1_000)) as worker:
+        keeper = asyncio.create_task(worker.keep_sealed())
+        consumer = archive_consumer(worker, redis, 1, "w-0", QUICK, system_clock)
+        async with running(consumer):
+            await accept(redis, "e1")
+            await eventually(lambda: consumer.tally.handled == 1)
+            [path] = segment_paths(tmp_path)
+            assert not is_sealed(path)
+            now_ms += 1_000
+            await eventually(lambda: is_sealed(path))
+        keeper.cancel()
+        await asyncio.gather(keeper, return_exceptions=True)
 
 
 async def test_a_full_disk_is_waited_out_and_nothing_is_acknowledged_meanwhile(

@@ -133,11 +133,14 @@ class SegmentWriter:
         seal_leftovers(self._folder)
         now = self._clock()
         # Named by its beginning, and later than its neighbours even if the clock was set back.
-        last = max((int(path.name.removesuffix(SUFFIX)) for path in self._folder.glob(f"*{SUFFIX}")), default=0)
-        path = self._folder / f"{max(now, last + 1):013d}{SUFFIX}"
+        path = self._folder / f"{max(now, self._last_begun() + 1):013d}{SUFFIX}"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         sync(self._folder)
         return OpenSegment(descriptor, now)
+
+    def _last_begun(self) -> int:
+        names = (path.name.removesuffix(SUFFIX) for path in self._folder.glob(f"*{SUFFIX}"))
+        return max((int(name) for name in names if name.isdecimal()), default=0)
 
     def _give_up(self) -> None:
         if self._segment is not None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lithify.embedding.manifest import Manifest
-from lithify.errors import Misconfigured
 
 # File names and the list of the variants not loaded may change without changing a vector (X19).
 NAMES_ONLY = frozenset({"model", "variants", "variant", "tokenizer", "rotation"})
@@ -29,15 +28,6 @@ def settings_digest(manifest: Manifest) -> bytes:
 def file_digest(path: Path) -> bytes:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
-
-
-def check_fingerprint(stored: str, current: str) -> None:
-    """Raises Misconfigured if vectors of two spaces would be mixed; an empty fingerprint says nothing and passes."""
-    if stored and current and stored != current:
-        raise Misconfigured(
-            f"the stored vectors were made by another embedding model ({stored[:12]}, now {current[:12]}); "
-            "load that model again, or run `lithify reembed` to move the memories to the new one"
-        )
 
 
 def _files(manifest: Manifest, folder: Path) -> Iterable[Path]:

@@ -1,4 +1,4 @@
-"""Small operations on embedding matrices, and the check that guards every insert."""
+"""Small operations on embedding matrices."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.embedding.contract import Vectors
-from lithify.errors import Invalid
 from lithify.memory.vectors.windows import mean_vector
 
 
@@ -33,10 +32,3 @@ def window_means(vectors: Vectors, counts: Sequence[int]) -> Vectors:
     for text in np.flatnonzero(np.array(counts) > 1):
         means[text] = mean_vector(vectors[firsts[text] : stops[text]])
     return means
-
-
-def check_dimensions(vectors: npt.NDArray[np.floating], dimensions: int) -> None:
-    """Raises Invalid unless every vector has the length its collection was made for (spec 03 §6)."""
-    if vectors.shape[-1:] != (dimensions,):
-        found = vectors.shape[-1] if vectors.ndim else 0
-        raise Invalid(f"a vector of {found} components does not fit a collection of {dimensions}")

@@ -108,13 +108,14 @@ def check_deletion(scope: StoreScope, where: Where) -> None:
 
 
 def check_fit(wanted: CollectionSpec, stored: CollectionSpec) -> None:
-    if wanted.fingerprint != stored.fingerprint:
+    """Vectors of two models are never mixed; an empty fingerprint says nothing and passes (spec 03 §8)."""
+    if wanted.fingerprint and stored.fingerprint and wanted.fingerprint != stored.fingerprint:
         raise Misconfigured(
             f"collection {wanted.name} holds vectors of embedding {stored.fingerprint}, configured is "
-            f"{wanted.fingerprint}; run `lithify reembed` to move it, or configure the former model"
+            f"{wanted.fingerprint}; configure the former model, or start with another data folder"
         )
     if wanted.tiers != stored.tiers:
         raise Misconfigured(
             f"collection {wanted.name} has tiers {stored.tiers}, configured are {wanted.tiers}; "
-            "run `lithify reembed` to move it, or configure the former tiers"
+            "configure the former tiers, or start with another data folder"
         )

@@ -26,8 +26,6 @@ class CollectionSpec:
             raise Invalid(f"collection name {self.name!r} must consist of letters, digits, '-', '_' and '.'")
         if self.name.startswith("."):
             raise Invalid(f"collection name {self.name!r} must not start with a dot")
-        if not self.fingerprint:
-            raise Invalid(f"collection {self.name} needs the fingerprint of its embedding")
 
     @property
     def lengths(self) -> dict[str, int]:

@@ -102,6 +102,16 @@ def test_segments_stay_in_order_when_the_clock_is_set_back(tmp_path: Path) -> No
     assert archived_ids(tmp_path) == ["a", "b", "c"]
 
 
+def test_a_segment_of_another_name_in_the_folder_does_no_harm(tmp_path: Path) -> None:
+    writer = open_writer(tmp_path)
+    writer.append([line("a")])
+    writer.seal()
+    only_segment(tmp_path).rename(only_segment(tmp_path).with_name("restored.jsonl.zst"))
+    writer.append([line("b")])
+    writer.close()
+    assert sorted(archived_ids(tmp_path)) == ["a", "b"]
+
+
 def test_nothing_appended_leaves_no_segment(tmp_path: Path) -> None:
     writer = open_writer(tmp_path)
     writer.append([])

@@ -6,24 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lithify.embedding import check_fingerprint, load_embedder
+from lithify.embedding import load_embedder
 from lithify.embedding.rotation import save_rotation
-from lithify.errors import Misconfigured
 from tests.unit.embedding.tiny_model import TABLE, write_folder
 
 
 def fingerprint(folder: Path, **manifest: Any) -> str:
     write_folder(folder, **manifest)
     return load_embedder(folder.parent, folder.name, threads=1).fingerprint
-
-
-def test_opening_with_another_fingerprint_raises() -> None:
-    """spec 03.13"""
-    check_fingerprint("a" * 64, "a" * 64)
-    check_fingerprint("", "a" * 64)
-    check_fingerprint("a" * 64, "")
-    with pytest.raises(Misconfigured, match="lithify reembed"):
-        check_fingerprint("a" * 64, "b" * 64)
 
 
 def test_moving_or_renaming_files_changes_nothing(tmp_path: Path) -> None:

@@ -139,7 +139,6 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "collection name": lambda: CollectionSpec("../etc", (1, 2, 3), "m"),
     "hidden collection": lambda: CollectionSpec(".x", (1, 2, 3), "m"),
     "no collection": lambda: CollectionSpec("", (1, 2, 3), "m"),
-    "no fingerprint": lambda: CollectionSpec("memories", (1, 2, 3), ""),
 }
 
 
