@@ -129,3 +129,10 @@ async def test_a_running_node_is_not_rebuilt_under_its_feet(settings: Settings, 
     async with node(settings, archive):
         with pytest.raises(Misconfigured, match=r"in use by process \d+: stop it"):
             await run_rebuild(settings, archive, carry=True, told=quiet)
+
+
+async def test_without_an_archive_there_is_nothing_to_rebuild_from(settings: Settings, archive: Path) -> None:
+    switched_off = settings.model_copy(update={"archive": False})
+    with pytest.raises(Misconfigured, match="LITHIFY_ARCHIVE is false"):
+        await run_rebuild(switched_off, archive, carry=True, told=quiet)
+    assert not settings.data_dir.exists()

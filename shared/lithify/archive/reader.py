@@ -42,10 +42,10 @@ class Findings:
 def read_archive(archive: Path, findings: Findings, told: Progress | None = None) -> Iterator[ArchivedEvent]:
     """Every readable line, repeated ones too, segment by segment; also what is appended to an open segment so far.
 
-    Raises Unavailable if the disk refuses.
+    A segment that disappears meanwhile held forgotten events only. Raises Unavailable if the disk refuses.
     """
     with disk_errors(archive):
-        sizes = {path: path.stat().st_size for path in segment_paths(archive)}
+        sizes = {path: _size(path) for path in segment_paths(archive)}
     done, total = 0, sum(sizes.values())
     for path, size in sizes.items():
         yield from _read_segment(archive, path, findings)
@@ -54,9 +54,19 @@ def read_archive(archive: Path, findings: Findings, told: Progress | None = None
             told(done, total)
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _read_segment(archive: Path, path: Path, findings: Findings) -> Iterator[ArchivedEvent]:
     with disk_errors(archive):
-        segment = parse_segment(path.read_bytes())
+        try:
+            segment = parse_segment(path.read_bytes())
+        except FileNotFoundError:
+            return
     findings.segments += 1
     findings.torn_bytes += segment.torn
     findings.damage += [Damage(path, flaw.offset, flaw.length, flaw.reason) for flaw in segment.flaws]

@@ -85,7 +85,11 @@ class SegmentWriter:
                     f"process {holder_of(folder / LOCK)} already writes {folder}; "
                     "give each archive worker a name of its own (LITHIFY_WORKER_NAME)"
                 )
-            seal_leftovers(folder)
+            try:
+                seal_leftovers(folder)
+            except BaseException:
+                lock.release()
+                raise
         return cls(archive, name, lock, clock, rotation or Rotation())
 
     def append(self, lines: Sequence[Line]) -> None:

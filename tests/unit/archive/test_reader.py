@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lithify.archive import Findings, Rotation, encode_line, index_newest, read_archive, read_newest
+from lithify.archive import Findings, Rotation, encode_line, index_newest, read_archive, read_newest, rewrite
 from lithify.archive.segment import segment_paths
 from tests.unit.archive.archive_parts import FakeClock, archived_ids, distinct_ids, line, open_writer
 
@@ -55,6 +55,17 @@ def test_what_is_appended_during_the_reading_is_read_too(tmp_path: Path) -> None
     assert [event.text for event in read_newest(tmp_path, newest, Findings())] == ["hello", "newer", "hello"]
     assert len(newest) == 2
     writer.close()
+
+
+def test_a_segment_that_is_rewritten_away_during_the_reading_is_no_error(tmp_path: Path) -> None:
+    writer = open_writer(tmp_path, rotation=Rotation(max_bytes=1))
+    for name in "abc":
+        writer.append([line(name)])
+    writer.close()
+    reading = read_archive(tmp_path, Findings())
+    assert next(reading).event.event_id == "a"
+    rewrite(tmp_path, lambda event: event.event_id != "b")
+    assert [archived.event.event_id for archived in reading] == ["c"]
 
 
 def test_progress_ends_with_all_bytes(tmp_path: Path) -> None:

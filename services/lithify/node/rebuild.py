@@ -1,0 +1,300 @@
+"""`lithify rebuild`: a new collection from the archive, verified, then put in the place of the former one."""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+
+from lithify.archive import Findings, index_newest, read_newest, whole_archive
+from lithify.archive.carrying import STATE, Carrier, pages
+from lithify.archive.checkpoint import Checkpoint, Step, clear_checkpoint
+from lithify.archiver.backlog import STALL_S, until_archived
+from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
+from lithify.embedder.records import becomes_memory, turn_memory, turn_records
+from lithify.errors import Invalid, LithifyError, Misconfigured
+from lithify.events import EVERY_TENANT, Clock, Event, Role, system_clock
+from lithify.node.parts import Model, Queue, collection_spec, open_model, open_queue, open_store
+from lithify.settings import Settings
+from lithify.store import Record, VectorStore, Where, point_id
+from lithify.store.memory import COLLECTION, Memory
+from lithify.streams import ConsumerSettings, arm, crash_point, open_consumer
+
+MARKER: Final = "lithify.rebuild"
+ROLES: Final = frozenset(Role)
+PREFIX: Final = f"{COLLECTION}-rebuild-"
+# What an archived event decides about its record.
+DECIDED: Final = tuple(item.name for item in fields(Memory) if item.name not in STATE)
+# A drain ends within one block after the last event.
+DRAIN_BLOCK_MS: Final = 100
+
+Told = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+class NotVerified(LithifyError):
+    """The new collection does not hold what the archive holds; it was dropped, and nothing was switched."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What this run did: of the distinct `archived` events, `ignored` ones never become memory, `refused` ones cannot.
+
+    `verified` turns are in the new collection; `embedded` says how many of them this run made. `late` turns came
+    while names were switched. `kept` is the name the former collection has now.
+    """
+
+    archived: int = 0
+    ignored: int = 0
+    refused: int = 0
+    embedded: int = 0
+    verified: int = 0
+    late: int = 0
+    carried: dict[str, int] = field(default_factory=dict)
+    kept: str | None = None
+    torn_bytes: int = 0
+    damage: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuild:
+    """One rebuild, possibly of several runs: a killed one goes on, and embeds nothing twice."""
+
+    store: VectorStore
+    model: Model
+    archive: Path
+    batch: int
+    carry: bool
+    caught_up: Callable[[], Awaitable[None]]
+    told: Told
+    clock: Clock
+    report: Report = field(default_factory=Report)
+
+    async def run(self) -> Report:
+        """Raises Unavailable while another one runs or a part is away, NotVerified if the result is not right."""
+        with whole_archive(self.archive):
+            checkpoint = await self._resumed() or self._begun()
+            if checkpoint.step is Step.BUILDING:
+                await self._build(checkpoint.collection)
+                checkpoint = await self._switch(checkpoint)
+            await self._settle(checkpoint)
+            clear_checkpoint(self.archive)
+        return self.report
+
+    async def _resumed(self) -> Checkpoint | None:
+        """A switch that may have happened is not repeated: the marker travels with the new records."""
+        checkpoint = Checkpoint.read(self.archive)
+        if checkpoint is None:
+            return None
+        if checkpoint.step is Step.SWITCHING:
+            marked = await self.store.fetch(EVERY_TENANT, COLLECTION, [marker(checkpoint).id])
+            checkpoint = replace(checkpoint, step=Step.SETTLING if marked else Step.BUILDING)
+        if checkpoint.step is Step.BUILDING and checkpoint.fingerprint != self.model.embedder.fingerprint:
+            await self.store.drop(checkpoint.collection)
+            return None
+        return checkpoint
+
+    def _begun(self) -> Checkpoint:
+        checkpoint = Checkpoint(f"{PREFIX}{self.clock()}", self.model.embedder.fingerprint)
+        checkpoint.write(self.archive)
+        return checkpoint
+
+    async def _build(self, collection: str) -> None:
+        await self.store.ensure(replace(collection_spec(self.model.embedder), name=collection))
+        await self.caught_up()
+        await self._verify(collection, await self._fill(collection))
+        if self.carry:
+            await self._carry(COLLECTION, collection, live=False)
+        crash_point("rebuild_built")
+
+    async def _fill(self, collection: str, *, live: bool = False) -> dict[bytes, bytes]:
+        """Write the turns that are not there yet; returns the id of each that should be, and its digest.
+
+        In a live collection a turn that is there is left alone: it may be ahead of the archive.
+        """
+        expected: dict[bytes, bytes] = {}
+        findings = Findings()
+        newest = index_newest(self.archive, partial(self.told, "reading the archive"))
+        done = 0
+        for events in batches(read_newest(self.archive, newest, findings), self.batch):
+            await self._add(collection, events, expected, live)
+            crash_point("rebuild_batch")
+            done += len(events)
+            self.told("catching up" if live else "embedding", done, len(newest))
+        self.report.archived = len(newest)
+        self.report.torn_bytes = findings.torn_bytes
+        self.report.damage = [str(damage) for damage in findings.damage]
+        return expected
+
+    async def _add(self, collection: str, events: list[Event], expected: dict[bytes, bytes], live: bool) -> None:
+        turns = {self._id(event): event for event in events if is_recallable(event)}
+        made = {id_: self._digest(event) for id_, event in turns.items()}
+        stored = {r.id: digest(r.payload) for r in await self.store.fetch(EVERY_TENANT, collection, list(turns))}
+        missing = [id_ for id_ in made if id_ not in stored or (not live and stored[id_] != made[id_])]
+        refused = await self._write(collection, [turns[id_] for id_ in missing])
+        expected |= {UUID(id_).bytes: content for id_, content in made.items() if id_ not in refused}
+        self._count(len(events) - len(turns), len(missing) - len(refused), len(refused), live)
+
+    async def _write(self, collection: str, events: list[Event]) -> set[str]:
+        """Embed and store; returns the ids of those that cannot be. One such event must not take its batch along."""
+        if not events:
+            return set()
+        model, loop = self.model, asyncio.get_running_loop()
+        try:
+            make = partial(turn_records, events, model.embedder, model.analyser)
+            await self.store.upsert(EVERY_TENANT, collection, await loop.run_in_executor(model.executor, make))
+        except Invalid:
+            if len(events) == 1:
+                return {self._id(events[0])}
+            middle = len(events) // 2
+            return await self._write(collection, events[:middle]) | await self._write(collection, events[middle:])
+        return set()
+
+    def _count(self, ignored: int, written: int, refused: int, live: bool) -> None:
+        if live:
+            self.report.late += written
+            return
+        self.report.ignored += ignored
+        self.report.embedded += written
+        self.report.refused += refused
+
+    async def _verify(self, collection: str, expected: Mapping[bytes, bytes]) -> None:
+        """Every expected turn is there as it should be; what an earlier run left besides is removed."""
+        total = await self.store.count(EVERY_TENANT, collection, Where())
+        looked_at = right = 0
+        async for page in pages(self.store, collection):
+            known = [record for record in page if UUID(record.id).bytes in expected]
+            right += sum(digest(record.payload) == expected[UUID(record.id).bytes] for record in known)
+            await self._remove(collection, {record.id for record in page} - {record.id for record in known})
+            looked_at += len(page)
+            self.told("verifying", looked_at, total)
+        if right != len(expected) or await self.store.count(EVERY_TENANT, collection, Where()) != right:
+            await self.store.drop(collection)
+            clear_checkpoint(self.archive)
+            raise NotVerified(
+                f"of {len(expected)} archived turns {right} are right in the new collection; it was dropped, "
+                f"{COLLECTION} is as it was. Run it again"
+            )
+        self.report.verified = right
+
+    async def _remove(self, collection: str, ids: Collection[str]) -> None:
+        if ids:
+            await self.store.delete(EVERY_TENANT, collection, Where().ids(ids))
+
+    async def _switch(self, checkpoint: Checkpoint) -> Checkpoint:
+        await self.store.upsert(EVERY_TENANT, checkpoint.collection, [marker(checkpoint)])
+        replace(checkpoint, step=Step.SWITCHING).write(self.archive)
+        crash_point("rebuild_before_switch")
+        await self.store.switch(COLLECTION, checkpoint.collection)
+        crash_point("rebuild_after_switch")
+        settling = replace(checkpoint, step=Step.SETTLING)
+        settling.write(self.archive)
+        return settling
+
+    async def _settle(self, checkpoint: Checkpoint) -> None:
+        """Bring over what was written under the former records while names were switched."""
+        await self._remove(COLLECTION, [marker(checkpoint).id])
+        await self.caught_up()
+        await self._fill(COLLECTION, live=True)
+        former = checkpoint.collection
+        if former not in [spec.name for spec in await self.store.collections()]:
+            return
+        if self.carry:
+            await self._carry(former, COLLECTION, live=True)
+        if await self.store.count(EVERY_TENANT, former, Where()):
+            self.report.kept = former
+        else:
+            await self.store.drop(former)
+
+    async def _carry(self, source: str, target: str, *, live: bool) -> None:
+        carrier = Carrier(self.store, source, target, partial(self.told, "settling" if live else "carrying over"))
+        carried = Counter(self.report.carried) + await carrier.carry(live=live)
+        self.report.carried = dict(carried)
+
+    def _id(self, event: Event) -> str:
+        return point_id(event.tenant, "turn", event.event_id, self.model.embedder.manifest.family)
+
+    def _digest(self, event: Event) -> bytes:
+        return digest(turn_memory(event, self.model.embedder.fingerprint).payload())
+
+
+def is_recallable(event: Event) -> bool:
+    """A role of a newer release is unknown to the record-making code; its turns are not memory here."""
+    return becomes_memory(event) and event.role in ROLES
+
+
+def digest(payload: Mapping[str, Any]) -> bytes:
+    """Of what the event decides: the rest was added later and is carried over."""
+    decided = {name: payload[name] for name in DECIDED if name in payload}
+    return hashlib.blake2b(orjson.dumps(decided, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+
+
+def marker(checkpoint: Checkpoint) -> Record:
+    """Lies in the new collection while names are switched, under a tenant of its own, and is removed right after."""
+    return Record(point_id(MARKER, MARKER, checkpoint.collection, MARKER), {"tenant": MARKER, "kind": MARKER})
+
+
+def batches(events: Iterator[Event], size: int) -> Iterator[list[Event]]:
+    while batch := list(islice(events, size)):
+        yield batch
+
+
+async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, told: Told) -> Report:
+    """Raises Misconfigured if a node is running on the data folder, whose embedded parts serve one process."""
+    if not settings.archive:
+        # Waiting for the archive would also leave a group behind that nobody reads for, and nothing would be trimmed.
+        raise Misconfigured("LITHIFY_ARCHIVE is false, so the archive lacks what was accepted; a rebuild needs it on")
+    arm(settings.crash_at)
+    async with AsyncExitStack() as stack:
+        model = open_model(settings, stack)
+        queue = await open_queue(settings, stack)
+        store = await open_store(settings, model.embedder, stack)
+        caught_up = partial(archive_everything, settings, archive, queue)
+        rebuild = Rebuild(store, model, archive, settings.embed_batch_turns, carry, caught_up, told, system_clock)
+        return await rebuild.run()
+
+
+async def drop_kept(settings: Settings, archive: Path) -> list[str]:
+    """Remove the collections that earlier rebuilds have kept, but not one that is still being built."""
+    async with AsyncExitStack() as stack:
+        model = open_model(settings, stack)
+        store = await open_store(settings, model.embedder, stack)
+        with whole_archive(archive):
+            building = Checkpoint.read(archive)
+            names = [spec.name for spec in await store.collections() if spec.name.startswith(PREFIX)]
+            kept = [name for name in names if building is None or name != building.collection]
+            for name in kept:
+                await store.drop(name)
+    return kept
+
+
+async def archive_everything(settings: Settings, archive: Path, queue: Queue) -> None:
+    """Every event accepted before the call is in the archive on return.
+
+    Beside running archive workers this waits for them; a Redis of our own has none, so their work is done here.
+    """
+    stall_s = max(STALL_S, 2 * settings.lease_ms / 1000)
+    if queue.server is None:
+        await until_archived(queue.redis, settings.partitions, stall_s)
+        return
+    name = slot_name(settings.worker_name)
+    limits = ConsumerSettings(block_ms=DRAIN_BLOCK_MS, lease_ms=settings.lease_ms)
+    async with (
+        open_archive_worker(archive, name, system_clock) as worker,
+        open_consumer(queue.url, limits.block_ms) as redis,
+    ):
+        consumer = archive_consumer(worker, redis, settings.partitions, name, limits, system_clock)
+        running = asyncio.create_task(consumer.run(), name="archive")
+        try:
+            await until_archived(queue.redis, settings.partitions, stall_s)
+        finally:
+            consumer.stop()
+            await running
