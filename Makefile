@@ -12,7 +12,7 @@ up: install model ## run the whole system on embedded parts
 	@$(BIN)/lithify up
 
 test: install-dev model ## run the default test-suite on real embedded parts
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 chaos: install-dev ## minutes of injected faults against real servers: MINUTES=5 SEED=1
 	@LITHIFY_TEST_QDRANT_BIN="$$(deploy/tools/fetch-qdrant .venv/qdrant)" $(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
@@ -32,7 +32,7 @@ layers: install-dev ## check which package may import which
 	@$(BIN)/lint-imports
 
 unit: install-dev ## run the unit tests
-	@$(BIN)/python -m pytest -q tests/unit
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 tests/unit
 
 coverage: install-dev model ## branch coverage of the default suite
 	@$(BIN)/coverage run -m pytest && $(BIN)/coverage report
