@@ -22,7 +22,7 @@ from lithify.settings import Settings, load_settings
 
 # Rounds alternate between ours and the bare runtime. Speeds are of the best round, for noise only ever slows; the
 # ratio is the median of the rounds' own, so that a busy machine hurts both sides alike.
-ROUNDS: Final = 9
+ROUNDS: Final = 15
 QUERIES: Final = 20
 SEED: Final = 7
 # Words per text as in chats: most are a sentence or two, one in fifty needs several windows.
@@ -53,7 +53,7 @@ class EmbedReport:
 def embed(
     profile: Annotated[str | None, typer.Option(help="Profile to measure (LITHIFY_EMBEDDING_PROFILE).")] = None,
     variant: Annotated[str | None, typer.Option(help="fp32 or int8 (LITHIFY_EMBEDDING_VARIANT).")] = None,
-    texts: Annotated[int, typer.Option(help="Texts per round.", min=1)] = 200,
+    texts: Annotated[int, typer.Option(help="Texts per round.", min=1)] = 100,
     as_json: Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")] = False,
 ) -> None:
     """Texts per second through our embedder and straight through onnxruntime, by the same model in one run."""
@@ -112,9 +112,13 @@ def run_all(model: EncoderModel, feeds: Sequence[Feed]) -> None:
 
 
 def duel(ours: Callable[[], object], raw: Callable[[], object]) -> tuple[list[float], list[float]]:
-    """Seconds of both in each round, measured right after one another."""
-    pairs = [(seconds(ours), seconds(raw)) for _ in range(ROUNDS)]
-    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    """Seconds of both in each round, measured right after one another; who begins changes."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(ROUNDS):
+        sides = [(times[0], ours), (times[1], raw)]
+        for spent, call in sides if number % 2 else reversed(sides):
+            spent.append(seconds(call))
+    return times
 
 
 def seconds(call: Callable[[], object]) -> float:

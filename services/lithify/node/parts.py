@@ -1,23 +1,33 @@
 """Opens what a process needs, embedded or remote as the settings say, and closes it in the right order."""
 
+import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import structlog
 from redis.asyncio import Redis
 
 from lithify.embedding import Embedder, load_embedder
+from lithify.errors import Unavailable
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings
 from lithify.store import CollectionSpec, EdgeStore, ServerStore, VectorStore
 from lithify.store.memory import COLLECTION
 from lithify.streams import open_producer, pin_partitions, probe
+from lithify.streams.backoff import backoff_ms
 
 # One for queries beside the worker's slots: a long batch must not hold up an answer.
 QUERY_CALLS = 1
+# With pauses of 0.5 s doubling to 16 s, about a minute and a half.
+START_TRIES = 9
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -48,10 +58,24 @@ async def open_queue(settings: Settings, stack: AsyncExitStack) -> Queue:
         url = server.url
     redis = open_producer(url)
     stack.push_async_callback(redis.aclose)
-    for warning in (await probe(redis)).warnings:
+    for warning in (await once_reachable("redis", partial(probe, redis))).warnings:
         log.warning("redis_may_lose_events", reason=warning)
-    await pin_partitions(redis, settings.partitions)
+    await once_reachable("redis", partial(pin_partitions, redis, settings.partitions))
     return Queue(url, redis, server)
+
+
+async def once_reachable(what: str, action: Callable[[], Awaitable[T]]) -> T:
+    """Waits for a dependency that is away when we start, as after a restart of everything; gives up after a while.
+
+    Raises what the last try raised; whoever supervises the process may start it again.
+    """
+    for failures in range(START_TRIES):
+        try:
+            return await action()
+        except Unavailable as error:
+            log.warning("waiting_for_dependency", dependency=what, reason=str(error))
+            await asyncio.sleep(backoff_ms(failures) / 1000)
+    return await action()
 
 
 def open_model(settings: Settings, stack: AsyncExitStack) -> Model:
@@ -71,7 +95,7 @@ def open_model(settings: Settings, stack: AsyncExitStack) -> Model:
 async def open_store(settings: Settings, embedder: Embedder, stack: AsyncExitStack) -> VectorStore:
     store = _store(settings)
     stack.push_async_callback(store.close)
-    await store.ensure(collection_spec(embedder))
+    await once_reachable("store", partial(store.ensure, collection_spec(embedder)))
     return store
 
 
