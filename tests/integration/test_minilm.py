@@ -54,7 +54,7 @@ def test_the_rotation_leaves_full_cosines_alone(exact: Embedder) -> None:
 
 
 def test_the_byte_variant_stays_within_its_stated_error(exact: Embedder, minilm: Embedder) -> None:
-    """docs/models.md states .975 for any text, .99 for whole sentences."""
+    """docs/models.md: .99 for whole sentences, .975 for the shortest of texts."""
     cosines = np.einsum("ij,ij->i", exact.embed_documents(STATEMENTS), minilm.embed_documents(STATEMENTS))
     assert cosines.min() > 0.99
     assert exact.embed_query("No.") @ minilm.embed_query("No.") > 0.975

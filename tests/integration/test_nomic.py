@@ -71,7 +71,7 @@ def test_documents_and_queries_get_different_prefixes(nomic: Embedder) -> None:
 
 
 def test_the_byte_variant_stays_within_its_stated_error(exact: Embedder, nomic: Embedder) -> None:
-    """docs/models.md states .985."""
+    """docs/models.md: .992 was the least of 2,760 turns."""
     cosines = np.einsum("ij,ij->i", exact.embed_documents(STATEMENTS), nomic.embed_documents(STATEMENTS))
     assert cosines.min() > 0.985
 

@@ -11,7 +11,7 @@ from lithify.errors import Misconfigured
 
 DEFAULT_VARIANT = "int8"
 HASH_SHAPE = (384, (64, 128, 384))  # as the default profile, so that it can stand in for it
-# Larger batches fall out of the cache: of 256 to 8192, this was best or nearly so for both profiles on two cores.
+# Measured on two cores: a text costs more time in a larger batch, at 8192 tokens 1.8 times as much (docs/models.md).
 BATCH_TOKENS = 512
 
 

@@ -90,8 +90,9 @@ class Settings(BaseSettings):
     )
     embedding_variant: Literal["fp32", "int8"] = Field("int8", description="Weights to run: fp32 or int8.")
     embedding_threads: int = Field(0, ge=0, le=256, description="Threads of one embedding call; 0 means all cores.")
+    # Small batches stay in the processor's cache: at 8,192 a short text costs 1.8 times as much as at 512.
     embed_batch_tokens: int = Field(
-        8_192, ge=128, le=1_000_000, description="Padded tokens the embedder computes at once, 128 to 1000000."
+        512, ge=128, le=1_000_000, description="Padded tokens the embedder computes at once, 128 to 1000000."
     )
     embed_batch_turns: int = Field(
         256, ge=1, le=4096, description="Turns an embedding worker takes at once, 1 to 4096."

@@ -36,14 +36,14 @@ class Layers:
     def projections(self, name: str, x: str) -> list[str]:
         """Query, key and value out of one joint product, which is faster than three.
 
-        In float32 in every variant: it is a quarter of the work of bytes but half of their error.
+        In float32 in every variant: it is a quarter of the products or less, but as bytes made half of the error.
         """
         return self.graph.nodes("Split", self._dense(Float(), name, x), outputs=3, axis=-1, num_outputs=3)
 
     def attention(self, query: str, key: str, value: str, heads: int) -> str:
         """softmax(QKᵀ/√d)·V over the unpadded tokens.
 
-        In float32 in every variant: both factors are activations, and as bytes they destroy the vectors.
+        In float32 in every variant: both factors are activations, which bytes serve badly.
         """
         mask = self.graph.node("Cast", "attention_mask", to=onnx.TensorProto.INT32)
         return self.graph.node("MultiHeadAttention", query, key, value, "", mask, domain=RUNTIME, num_heads=heads)

@@ -1,0 +1,16 @@
+"""The Qdrant server the chaos tests start, kill and start again."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.contract.conftest import missing_server
+
+
+@pytest.fixture
+def qdrant_binary() -> Path:
+    binary = os.environ.get("LITHIFY_TEST_QDRANT_BIN")
+    if not binary:
+        missing_server("needs a server of its own: set LITHIFY_TEST_QDRANT_BIN (see deploy/tools/fetch-qdrant)")
+    return Path(binary or "")

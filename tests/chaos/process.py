@@ -1,0 +1,97 @@
+"""One part of the system as a process of its own: the product's code, with an artificial cost per batch on demand."""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+from unittest.mock import patch
+
+from lithify.embedding import Embedder, load_embedder
+from lithify.embedding.contract import Health, Vectors
+from lithify.embedding.manifest import Manifest
+from lithify.errors import Unavailable
+from lithify.node.processes import Announce, run_archive_worker, run_embed_worker, run_gateway, with_redis
+from lithify.settings import Settings, load_settings
+from lithify.telemetry import configure_logs
+
+READY: Final = "ready"
+# EX_UNAVAILABLE of sysexits.h: a dependency was away at the start, whoever supervises may try again.
+EXIT_UNAVAILABLE: Final = 69
+BATCH_SECONDS: Final = "LITHIFY_TEST_BATCH_SECONDS"
+
+
+class SlowEmbedder:
+    """Embeds, and takes a fixed time for every batch: what a larger model costs, without using up the cores."""
+
+    def __init__(self, inner: Embedder, batch_seconds: float) -> None:
+        self._inner = inner
+        self._batch_seconds = batch_seconds
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._inner.manifest
+
+    @property
+    def fingerprint(self) -> str:
+        return self._inner.fingerprint
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        due = time.monotonic() + self._batch_seconds
+        vectors = self._inner.embed_documents(texts)
+        time.sleep(max(0.0, due - time.monotonic()))
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._inner.embed_query(text)
+
+    def count_tokens(self, text: str) -> int:
+        return self._inner.count_tokens(text)
+
+    def health(self) -> Health:
+        return self._inner.health()
+
+
+async def run_embed_worker_on_edge(settings: Settings, announce: Announce) -> None:
+    """A single process may as well have the engine inside; the product does that in the node, beside other workers."""
+    with patch("lithify.node.processes.with_servers", with_redis):
+        await run_embed_worker(settings, announce)
+
+
+RUN: Final = MappingProxyType(
+    {
+        "gateway": run_gateway,
+        "embed": run_embed_worker,
+        "embed-on-edge": run_embed_worker_on_edge,
+        "archive": run_archive_worker,
+    }
+)
+
+
+def slowed(load: Callable[..., Embedder], batch_seconds: float) -> Callable[..., Embedder]:
+    def load_slow(*args: Any, **options: Any) -> Embedder:
+        return SlowEmbedder(load(*args, **options), batch_seconds)
+
+    return load_slow
+
+
+def say_ready(_what: str) -> None:
+    print(READY, flush=True)
+
+
+def main(part: str) -> None:
+    settings = load_settings()
+    configure_logs(settings.log_level, settings.log_format)
+    cost = float(os.environ.get(BATCH_SECONDS, "0"))
+    with patch("lithify.node.parts.load_embedder", slowed(load_embedder, cost)):
+        asyncio.run(RUN[part](settings, say_ready))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except Unavailable as error:
+        print(error, file=sys.stderr)
+        sys.exit(EXIT_UNAVAILABLE)
