@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from lithify.errors import Invalid
 from lithify.memory.authored.blocks import Kind
 from lithify.memory.authored.cache import authored_cache_key
+from lithify.memory.authored.collection import AuthoredLibrary
 from lithify.memory.authored.document import AuthoredDocument, AuthoredNode, Tier, partition
 from lithify.memory.authored.front_matter import read_hop_targets
-from lithify.memory.authored.library import AuthoredLibrary
 from lithify.memory.prompt.packing import pack_prefix
 from lithify.memory.tokens import estimate_tokens
 
