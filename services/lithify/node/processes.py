@@ -21,6 +21,7 @@ from lithify.node.status import Watched, status_router
 from lithify.node.web import listen, serve
 from lithify.settings import Settings
 from lithify.streams import Consumer, Janitor, arm, keep_beating
+from lithify.streams.cancellation import end_tasks
 
 # A server that cannot live must not be started in a tight loop.
 RESTART_PAUSE_S = 1.0
@@ -177,8 +178,7 @@ async def run_until_stopped(settings: Settings, duties: Duties, listener: socket
                 worker.stop()
             await asyncio.gather(*work)
             # Last: a draining worker still lives, and its queue is still needed.
-            for keeper in keepers:
-                keeper.cancel()
+            await end_tasks(keepers)
     except ExceptionGroup as group:
         ours = group.subgroup(LithifyError)
         raise group if ours is None else ours.exceptions[0] from group

@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 from lithify.errors import Invalid, LithifyError, Unavailable
 from lithify.events import Clock
 from lithify.streams.backoff import FIRST_MS, LONGEST_MS, backoff_ms
+from lithify.streams.cancellation import end_tasks
 from lithify.streams.crash import crash_point
 from lithify.streams.delivery import Delivery, Entry, decode_all, portions
 from lithify.streams.lease import RENEWALS_PER_LEASE, Leases
@@ -124,8 +125,7 @@ class Consumer:
             self.stop()
             with suppress(asyncio.CancelledError):
                 await self._acknowledging.acquire()
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
+            await end_tasks([work])
             raise
 
     async def _work(self) -> None:

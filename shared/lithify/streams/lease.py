@@ -9,6 +9,7 @@ from typing import Final, Self
 import structlog
 
 from lithify.errors import Unavailable
+from lithify.streams.cancellation import end_tasks
 from lithify.streams.delivery import Entry
 from lithify.streams.member import Member
 from lithify.streams.outage import GroupMissing, outages
@@ -48,10 +49,9 @@ class Leases:
     ) -> None:
         if self._renewal is None:
             return
-        self._renewal.cancel()
-        [ended] = await asyncio.gather(self._renewal, return_exceptions=True)
-        if isinstance(ended, Exception):
-            raise ended
+        await end_tasks([self._renewal])
+        if not self._renewal.cancelled():
+            self._renewal.result()
 
     async def _keep_renewing(self) -> None:
         while True:
