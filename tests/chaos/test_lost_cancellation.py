@@ -24,7 +24,7 @@ class SendingMember(Member):
         super().__init__(redis, [STREAM], "embed", "w-0")
         self.sent = asyncio.Event()
 
-    async def renew(self, stream: str, stream_ids: Sequence[str]) -> None:
+    async def renew(self, stream: str, stream_ids: Sequence[str]) -> None:  # noqa: ARG002 - what a Member takes
         await asyncio.wait_for(self._send(), PATIENCE_S)
 
     async def _send(self) -> None:
