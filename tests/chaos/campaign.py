@@ -53,6 +53,7 @@ async def run_campaign(load: Load, folder: Path, qdrant_binary: Path) -> Outcome
         *judge(ledger, injector.strikes.poison, seen),
         Finding("the backlog drains in time", () if drain_seconds < DRAIN_S else (f"not in {DRAIN_S:.0f} s",)),
         Finding("no process fails", unexpected_ends(system.programs)),
+        Finding("whoever is told to stop does", tuple(p.name for p in system.programs if p.hung)),
     ]
     return Outcome(
         load=load,
@@ -90,5 +91,7 @@ async def drain(system: System) -> float:
 
 
 def unexpected_ends(programs: Iterable[Program]) -> tuple[str, ...]:
-    """Ends that neither we asked for nor a dependency that was away at the start explains."""
-    return tuple(f"{p.name} ended with {code}" for p in programs for code in p.exits if code not in EXPECTED_EXITS)
+    """Ends that neither we asked for nor a dependency that was away at the start explains; the last is a drain."""
+    ends = [(program.name, code) for program in programs for code in program.exits[:-1] if code not in EXPECTED_EXITS]
+    ends += [(program.name, program.exits[-1]) for program in programs if program.exits[-1] != 0]
+    return tuple(f"{name} ended with {code}" for name, code in ends)

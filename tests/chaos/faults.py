@@ -26,10 +26,10 @@ class Kind(StrEnum):
 # Per minute. A worker needs seconds to come back, so more kills would leave nobody to do the work.
 RATES: Final = MappingProxyType(
     {
-        Kind.WORKER_KILLED: 4.0,
+        Kind.WORKER_KILLED: 3.0,
         Kind.WORKER_PAUSED: 2.0,
         Kind.WORKER_STOPPED: 1.0,
-        Kind.ARCHIVER_KILLED: 2.0,
+        Kind.ARCHIVER_KILLED: 1.0,
         Kind.GATEWAY_KILLED: 1.0,
         Kind.REDIS_KILLED: 2.0,
         Kind.REDIS_RESTARTED: 0.5,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from lithify.streams import keys
 from tests.chaos.faults import Fault, Kind
 from tests.chaos.poison import Poison, brew
-from tests.chaos.program import STOP_S, Program
+from tests.chaos.program import Program
 from tests.chaos.system import PARTITIONS, Message, System
 
 # How long to look for the moment in which a worker holds messages.
@@ -90,7 +90,7 @@ class Injector:
     async def _kill(self, worker: Program, fault: Fault) -> None:
         async with self._locks[worker.name]:
             self.strikes.in_flight[fault.kind] += len(await self._catch(worker))
-            await ended(worker, signal.SIGKILL)
+            await worker.end(signal.SIGKILL)
 
     async def _pause_worker(self, fault: Fault) -> None:
         worker = self._choose(self._system.workers, fault)
@@ -106,7 +106,7 @@ class Injector:
         async with self._locks[worker.name]:
             self.strikes.in_flight[fault.kind] += len(await self._catch(worker))
             worker.send(signal.SIGCONT)
-            await ended(worker, signal.SIGTERM)
+            await worker.end(signal.SIGTERM)
 
     async def _catch(self, worker: Program) -> set[Message]:
         """Freeze a worker in a moment when it holds messages, so that the strike means something; returns them."""
@@ -136,7 +136,7 @@ class Injector:
         gateway = self._choose(self._system.gateways, fault)
         async with self._locks[gateway.name]:
             await gateway.wait_ready()
-            await ended(gateway, signal.SIGKILL)
+            await gateway.end(signal.SIGKILL)
 
     async def _kill_redis(self, fault: Fault) -> None:
         server = self._system.server
@@ -182,11 +182,3 @@ class Injector:
 def between(bounds: tuple[float, float], fault: Fault) -> float:
     low, high = bounds
     return low + (high - low) * fault.severity
-
-
-async def ended(program: Program, number: signal.Signals) -> None:
-    """Send a signal and wait until the process is gone; its supervisor starts it again."""
-    program.send(number)
-    async with asyncio.timeout(STOP_S):
-        while program.ready.is_set():  # noqa: ASYNC110 - an event for the end would have no other user
-            await asyncio.sleep(CATCH_POLL_S)

@@ -12,27 +12,34 @@ from typing import Final
 
 from tests.chaos.process import READY
 
-START_S: Final = 60.0
+# Four outages may hit one start after the other, and the machine may be busy.
+START_S: Final = 120.0
 STOP_S: Final = 60.0
 # An init system does not restart in a tight loop either.
 RESTART_PAUSE_S: Final = 0.3
 
 
 class Program:
-    """Runs one part. `ready` is set while it works; `exits` holds the code of every end, negative for a signal."""
+    """Runs one part. `ready` is set while it works; `exits` holds the code of every end, negative for a signal.
+
+    `hung` counts how often it did not end when told to.
+    """
 
     def __init__(self, name: str, part: str, log: Path, settings: Mapping[str, str]) -> None:
         self.name = name
         self.ready = asyncio.Event()
         self.exits: list[int] = []
+        self.hung = 0
         self._part = part
         self._log = log
         self._settings = settings
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = False
+        self._ending = asyncio.Event()
 
     async def run_once(self, **settings: str) -> int:
         """Start, wait for the end, and return the exit code."""
+        self._ending = asyncio.Event()
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "tests.chaos.process", self._part),
@@ -51,6 +58,7 @@ class Program:
         self._note(f"ended with {code}")
         self.ready.clear()
         self.exits.append(code)
+        self._ending.set()
         return code
 
     async def supervise(self) -> None:
@@ -68,22 +76,30 @@ class Program:
 
     def send(self, number: signal.Signals) -> None:
         """A process that has just ended by itself needs no signal."""
-        if self._process is not None:
+        if self._process is not None and self._process.returncode is None:
+            # Not by Popen, which would fetch the exit code before asyncio's watcher does, and lose it.
             with suppress(ProcessLookupError):
-                self._process.send_signal(number)
+                os.kill(self._process.pid, number)
 
-    async def stop(self) -> None:
-        """Ask it to drain and end. `exits` tells how it did; one that does not end is killed."""
-        self._stopping = True
-        if self._process is None or self._process.returncode is not None:
-            return
-        self.send(signal.SIGCONT)
-        self.send(signal.SIGTERM)
+    async def end(self, number: signal.Signals) -> None:
+        """Send a signal and wait until the process is gone; one that hangs is killed."""
+        ending = self._ending
+        self.send(number)
         try:
             async with asyncio.timeout(STOP_S):
-                await self._process.wait()
+                await ending.wait()
         except TimeoutError:
+            self._note(f"hangs after {number.name}")
+            self.hung += 1
             self.send(signal.SIGKILL)
+            await ending.wait()
+
+    async def stop(self) -> None:
+        """Ask it to drain and end, for good."""
+        self._stopping = True
+        if self._process is not None and self._process.returncode is None:
+            self.send(signal.SIGCONT)
+            await self.end(signal.SIGTERM)
 
     def _note(self, what: str) -> None:
         with self._log.open("a") as log:
