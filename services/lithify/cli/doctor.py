@@ -95,7 +95,7 @@ def check_model(settings: Settings) -> Iterator[Finding]:
 
 def check_redis(settings: Settings) -> Iterator[Finding]:
     if settings.redis_url is None:
-        yield from check_embedded_redis()
+        yield from check_embedded_redis(settings)
         return
     try:
         with redis.Redis.from_url(settings.redis_url, socket_timeout=TIMEOUT_S) as client:
@@ -104,14 +104,15 @@ def check_redis(settings: Settings) -> Iterator[Finding]:
         yield Finding("redis", False, f"cannot be reached: {error}")
 
 
-def check_embedded_redis() -> Iterator[Finding]:
+def check_embedded_redis(settings: Settings) -> Iterator[Finding]:
     try:
         binary = choose_binary(None)
     except LithifyError as error:
         yield Finding("redis", False, str(error))
         return
     number = ".".join(map(str, binary.version))
-    yield Finding("redis", True, f"embedded {binary.product} {number}; append-only file and noeviction are always on")
+    yield Finding("redis", True, f"embedded {binary.product} {number}, noeviction")
+    yield Finding("redis durability", True, loss_window(settings.redis_fsync))
 
 
 def check_remote_redis(client: "redis.Redis") -> Iterator[Finding]:
@@ -128,9 +129,12 @@ def check_remote_redis(client: "redis.Redis") -> Iterator[Finding]:
 
 
 def durability(client: "redis.Redis") -> str:
-    policy = str(client.config_get("appendfsync")["appendfsync"])
+    return loss_window(str(client.config_get("appendfsync")["appendfsync"]))
+
+
+def loss_window(fsync: str) -> str:
     loses = {"always": "a crash loses nothing acknowledged", "everysec": "a power failure may lose one second"}
-    return f"append-only file, fsync {policy}: {loses.get(policy, 'the operating system decides when to write')}"
+    return f"append-only file, fsync {fsync}: {loses.get(fsync, 'the operating system decides when to write')}"
 
 
 def check_service(settings: Settings) -> Iterator[Finding]:
