@@ -9,6 +9,8 @@ from lithify.embedding import Embedder, load_embedder
 from lithify.embedding.building.profiles import MINILM, build_minilm
 from lithify.embedding.building.progress import Quiet
 
+pytest_plugins = ["tests.redis_fixtures", "tests.store_fixtures"]
+
 
 @pytest.fixture(scope="session")
 def models_dir() -> Path:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import missing_server
+from tests.store_fixtures import missing_server
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from tests.chaos.network import Network, network_to
 from tests.chaos.process import BATCH_SECONDS
 from tests.chaos.program import Program
 from tests.contract.qdrant_server import QdrantServer, free_port
-from tests.integration.conftest import chosen_binary
+from tests.redis_fixtures import chosen_binary
 
 PARTITIONS: Final = 4
 SLOTS: Final = 2

@@ -15,7 +15,7 @@ from lithify.errors import Misconfigured
 from lithify.node.redis_binary import ServerBinary, preferred
 from lithify.node.redis_server import SOCKET_PATH_LIMIT, EmbeddedRedis, ServerDied
 from lithify.streams import open_consumer
-from tests.integration.conftest import chosen_binary
+from tests.redis_fixtures import chosen_binary
 
 NODE = """
 import asyncio, sys

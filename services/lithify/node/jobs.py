@@ -3,28 +3,30 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from datetime import time
-from pathlib import Path
 from typing import Final
 
 from lithify.archiver.inspection import JOB as INSPECT_ARCHIVE
 from lithify.archiver.inspection import inspect_archive
 from lithify.events import system_clock
-from lithify.jobs import JobRunner, Registry, RunnerSettings, Schedule, Scheduler, daily, open_connection
+from lithify.jobs import JobRunner, Registry, RunnerSettings, Schedule, Scheduler, daily, given, open_connection
 from lithify.node.parts import Queue
 from lithify.settings import Settings
 
 MAINTENANCE: Final = "maintenance"
 QUEUES: Final = (MAINTENANCE,)
-JOBS: Final[Registry[Path]] = {INSPECT_ARCHIVE: inspect_archive}
 # At night in Europe and America, and never at the full hour when everybody else's jobs start.
 INSPECTION_TIME: Final = time(3, 23)
 
 
-def job_runner(settings: Settings, queue: Queue, name: str, stack: AsyncExitStack) -> JobRunner[Path]:
+def job_runner(settings: Settings, queue: Queue, name: str, stack: AsyncExitStack) -> JobRunner[None]:
     connection = open_connection(queue.url)
     stack.callback(connection.close)
     executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="job"))
-    return JobRunner(connection, name, JOBS, settings.archive_folder, executor, RunnerSettings(), system_clock)
+    return JobRunner(connection, name, registry(settings), None, executor, RunnerSettings(), system_clock)
+
+
+def registry(settings: Settings) -> Registry[None]:
+    return {INSPECT_ARCHIVE: given(inspect_archive, settings.archive_folder)}
 
 
 def scheduler(settings: Settings, queue: Queue, stack: AsyncExitStack) -> Scheduler:

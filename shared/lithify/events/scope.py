@@ -5,13 +5,20 @@ from typing import Final
 
 DEFAULT_TENANT: Final = "default"
 
+SHARED: Final = ""
+"""The owner of what belongs to all users of a tenant: global memories and authored documents. No user is named so."""
+
 
 @dataclass(frozen=True, slots=True)
 class TenantScope:
-    """One tenant, optionally narrowed to one of its users. The tenant comes from the API key, never from a body."""
+    """One tenant, optionally narrowed to one of its users. The tenant comes from the API key, never from a body.
+
+    With `shared`, a user's scope also sees what belongs to all users of the tenant.
+    """
 
     tenant: str
     user: str | None = None
+    shared: bool = False
 
     def __post_init__(self) -> None:
         if not self.tenant:

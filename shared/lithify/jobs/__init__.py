@@ -1,7 +1,7 @@
 """Named background jobs on RQ: queued once per id, retried, resumable, and run without fork, pickle or signals."""
 
 from lithify.jobs.connection import open_connection
-from lithify.jobs.context import JobContext, JobFunction, Registry
+from lithify.jobs.context import JobContext, JobFunction, Registry, given
 from lithify.jobs.enqueue import Policy, Ticket, enqueue, job_id
 from lithify.jobs.overview import FailedJob, QueueState, list_failed, read_queues, retry_failed
 from lithify.jobs.record import open_queue
@@ -24,6 +24,7 @@ __all__ = [
     "daily",
     "due",
     "enqueue",
+    "given",
     "job_id",
     "list_failed",
     "open_connection",

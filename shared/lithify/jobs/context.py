@@ -1,6 +1,7 @@
 """What a job is given besides its arguments, and how its function is found and called."""
 
 import asyncio
+import functools
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,6 +22,7 @@ CHECKPOINT_TTL_S: Final = 14 * 86_400
 Q = ParamSpec("Q")
 T = TypeVar("T")
 Parts = TypeVar("Parts")
+Other = TypeVar("Other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,9 @@ class JobContext(Generic[Parts]):
     parts: Parts
     executor: Executor
     connection: Redis
+
+    def with_parts(self, parts: Other) -> "JobContext[Other]":
+        return JobContext(self.job_id, self.name, self.attempt, parts, self.executor, self.connection)
 
     async def checkpoint(self, cursor: JsonValue) -> None:
         """Remember how far the job has come: a later attempt finds it, a new job of the same id does not."""
@@ -55,6 +60,16 @@ Raises Invalid if it can never succeed, Unavailable while a dependency is away, 
 
 Registry: TypeAlias = Mapping[str, JobFunction[Parts]]
 """The jobs a process can run, by name."""
+
+
+def given(function: JobFunction[Parts], parts: Parts) -> JobFunction[None]:
+    """The job with the parts it works on, so that one runner can run jobs that need different ones."""
+
+    @functools.wraps(function)
+    async def run(context: JobContext[None], **args: JsonValue) -> object:
+        return await function(context.with_parts(parts), **args)
+
+    return run
 
 
 async def perform(registry: Registry[Parts], context: JobContext[Parts], args: Mapping[str, JsonValue]) -> object:

@@ -106,10 +106,67 @@ class Settings(BaseSettings):
         description="Name of a worker process, stable across its restarts; the host's if unset.",
     )
 
+    # Gating
+    gate_patterns: Literal["gp1", "gp2"] = Field("gp1", description="Pattern set of the gate: gp1 or gp2.")
+    gate_threshold: float = Field(
+        0.35, ge=0, le=1, description="Gating score from which a user turn becomes durable memory, 0 to 1."
+    )
+    durable_admission: Literal["gate", "always"] = Field(
+        "gate", description="What becomes durable memory: what passes the gate, or always every user turn."
+    )
+    gate_merge: float = Field(
+        0.95, gt=0, le=1, description="Similarity from which a promoted turn joins an existing memory, up to 1."
+    )
+
+    # Compaction
+    compact_tokens: int = Field(
+        2_000, ge=0, le=10_000_000, description="Uncompacted tokens of a session that start a compaction; 0 never does."
+    )
+    compact_idle_minutes: int = Field(
+        0, ge=0, le=525_600, description="Minutes after which an idle session is compacted; 0 never does."
+    )
+    compact_cluster_turns: int = Field(20, ge=2, le=1_000, description="Turns one summary covers at most, 2 to 1000.")
+    summariser_dir: Path | None = Field(
+        None, description="Folder of a T5-style ONNX export that writes summaries; unset means extractive ones only."
+    )
+    retention_days: int = Field(
+        0, ge=0, le=36_500, description="Days after which compacted raw turns are purged; 0 keeps them."
+    )
+
+    # Authored documents
+    authored_dir: Path | None = Field(None, description="Folder of Markdown documents to load and watch.")
+    authored_core: tuple[str, ...] = Field(
+        ("AGENTS.md",), description="Names of the documents whose rules bind every prompt, as a JSON list."
+    )
+    startup_budget: int | None = Field(
+        None, ge=1, le=10_000_000, description="Smallest token budget hosts will ask with; hard rules must fit into it."
+    )
+
     # Retrieval
     retrieval_profile: Literal["recall", "seed"] = Field("recall", description="Scoring profile: recall or seed.")
     trace_hours: int = Field(
         24, ge=1, le=8760, description="Hours the receipt of a search or assemble is kept, 1 to 8760."
+    )
+
+    search_tiers: Literal["full", "cascade"] = Field(
+        "full", description="Search whole vectors at once (full) or short prefixes first (cascade)."
+    )
+    assemble_deadline_ms: int = Field(
+        2_000,
+        ge=10,
+        le=120_000,
+        description="Time after which a search or assemble goes on without a slow part, in ms.",
+    )
+    token_counter: Path | None = Field(
+        None, description="tokenizer.json that counts tokens exactly; unset uses the estimator."
+    )
+    check_invariants: bool = Field(
+        False, description="Whether every assemble is checked against its promises; for tests and debugging."
+    )
+
+    # Access
+    rate_limit: int = Field(
+        0, ge=0, le=1_000_000, description="Requests per second one API key may make, 0 to 1000000; 0 sets no limit."
     )
 
     # Operations
@@ -119,7 +176,7 @@ class Settings(BaseSettings):
     log_format: Literal["text", "json"] = Field("text", description="Log lines for people (text) or machines (json).")
     crash_at: str | None = Field(None, description="Test aid: exit hard at this named crash point.")
 
-    @field_validator("data_dir", "models_dir", "archive_dir")
+    @field_validator("data_dir", "models_dir", "archive_dir", "summariser_dir", "authored_dir", "token_counter")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()

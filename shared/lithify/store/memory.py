@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Self
 
+from lithify.store.identity import joined
+
 COLLECTION: Final = "memories"
+
+LISTS: Final = ("missing_tiers", "mentions", "source_ids", "hop_targets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +39,30 @@ class Memory:
     provenance: str | None = None
     embedding: str | None = None  # fingerprint of the model that made the vectors
     missing_tiers: tuple[str, ...] = ()  # vectors still to be made; backfill looks for these
+    position: str | None = None  # see `position_of`
+    gating_score: float | None = None  # a user turn's, once the gate has seen it
+    mentions: tuple[str, ...] = ()  # durable memory: event ids of the turns that said the same
+    source_ids: tuple[str, ...] = ()  # summary: event ids of the turns it covers, in their order
+    method: str | None = None  # summary: how it was written
+    confidence: float | None = None  # summary
+    decay_rate: float = 0.0  # summary: 1 - confidence
+    lineage: Mapping[str, Any] | None = None  # summary: what it was made from, spec 05 §9
+    authority: float | None = None  # authored node: 1 in a core document, 0 in a standard one
+    authored_tier: str | None = None  # authored node: hard, soft or variant; only the last is searched
+    hop_targets: tuple[str, ...] = ()  # authored node: ids of records it leads to
 
     def payload(self) -> dict[str, Any]:
-        present = {name: value for name, value in asdict(self).items() if value is not None}
-        return present | {"missing_tiers": list(self.missing_tiers)}
+        """Empty lists are left out: the engines count an absent field and an empty list as the same."""
+        written = {name: value for name, value in asdict(self).items() if value is not None and name not in LISTS}
+        return written | {name: list(value) for name in LISTS if (value := getattr(self, name))}
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Self:
         """Unknown keys are left alone: a newer release may have written them."""
         known = {f.name: payload[f.name] for f in fields(cls) if f.name in payload}
-        return cls(**known | {"missing_tiers": tuple(payload.get("missing_tiers", ()))})
+        return cls(**known | {name: tuple(payload.get(name, ())) for name in LISTS})
+
+
+def position_of(user: str, session: str, seq: int) -> str:
+    """Where in a session a turn stands, as one indexed keyword: the turns around it are found by theirs."""
+    return joined(user, session, str(seq))

@@ -27,6 +27,7 @@ INDEXES: Final = MappingProxyType(
         "scope": IndexKind.KEYWORD,
         "role": IndexKind.KEYWORD,
         "event_id": IndexKind.KEYWORD,
+        "position": IndexKind.KEYWORD,
         "source_ref": IndexKind.KEYWORD,
         "compacted_into": IndexKind.KEYWORD,
         "missing_tiers": IndexKind.KEYWORD,

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lithify.events import EveryTenant, TenantScope
+from lithify.events.scope import SHARED
 from lithify.store.contract import StoreScope
 from lithify.store.identity import joined
 from lithify.store.records import Record
-from lithify.store.where import Condition, Equals, Where
+from lithify.store.where import AnyOf, Condition, Equals, Where
 
 # Holds (tenant, user) and (tenant, session) as one keyword each; see DECISIONS.md, "Places".
 PLACE: Final = "_place"
@@ -29,9 +30,17 @@ def scoped(scope: StoreScope, where: Where) -> ScopedWhere:
         return ScopedWhere(where.must, where.must_not)
     if not isinstance(scope, TenantScope):
         raise TypeError(f"a TenantScope is needed, not {type(scope).__name__}")
-    user = () if scope.user is None else (Equals("user", scope.user),)
-    placed = tuple(_placed(scope.tenant, condition) for condition in (*user, *where.must))
-    return ScopedWhere((Equals("tenant", scope.tenant), *placed), where.must_not)
+    placed = tuple(_placed(scope.tenant, condition) for condition in where.must)
+    return ScopedWhere((Equals("tenant", scope.tenant), *_owners(scope), *placed), where.must_not)
+
+
+def _owners(scope: TenantScope) -> tuple[Condition, ...]:
+    if scope.user is None:
+        return ()
+    own = place(scope.tenant, "user", scope.user)
+    if not scope.shared:
+        return (Equals(PLACE, own),)
+    return (AnyOf(PLACE, (own, place(scope.tenant, "user", SHARED))),)
 
 
 def _placed(tenant: str, condition: Condition) -> Condition:

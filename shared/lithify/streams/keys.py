@@ -13,9 +13,12 @@ PARTITIONS: Final = f"{PREFIX}partitions"
 WORKERS: Final = f"{PREFIX}workers"
 """Sorted set of the keys of all workers by their last beat, so that listing them needs no scan of all keys."""
 
-# Keys that live until someone deletes them: the janitor trims `turns` and `stored`, the operator purges `dead`, and
-# `partitions` stays. Every other key of ours expires by itself.
-PERMANENT: Final = ("turns", "stored", "dead", "partitions")
+API_KEYS: Final = f"{PREFIX}apikeys"
+"""Set of the ids of all API keys; as long as it is empty, the service is open to its own machine only."""
+
+# Keys that live until someone deletes them: the janitor trims `turns` and `stored`, the operator purges `dead` and
+# revokes keys, and `partitions` stays. Every other key of ours expires by itself.
+PERMANENT: Final = ("turns", "stored", "dead", "partitions", "apikeys", "apikey")
 
 _PARTITION = re.compile(r"\{(\d+)\}")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
@@ -61,6 +64,31 @@ def receipt(tenant: str, event_id: str) -> str:
 def trace(tenant: str, trace_id: str) -> str:
     """The receipt of one search or assemble."""
     return f"{PREFIX}trace:{_part(tenant)}:{_part(trace_id)}"
+
+
+def session_state(partition: int, tenant: str, user: str, session: str) -> str:
+    """Hash: the compaction generation of a session and what belongs to it, changed by compare and swap only."""
+    return f"{PREFIX}state:{{{partition}}}:{_part(tenant)}:{_part(user)}:{_part(session)}"
+
+
+def access(tenant: str, user: str) -> str:
+    """Hash: how often each of a user's memories was recalled."""
+    return f"{PREFIX}access:{_part(tenant)}:{_part(user)}"
+
+
+def generation(tenant: str, subject: str) -> str:
+    """Counter that a write of the subject (authored documents, a user's durable memory) moves; readers compare it."""
+    return f"{PREFIX}generation:{_part(tenant)}:{_part(subject)}"
+
+
+def api_key(key_id: str) -> str:
+    """Hash of one API key: its digest, tenant and scopes, never the key itself."""
+    return f"{PREFIX}apikey:{_part(key_id)}"
+
+
+def rate(key_id: str) -> str:
+    """What one API key has used of its rate limit."""
+    return f"{PREFIX}rate:{_part(key_id)}"
 
 
 def worker(kind: str, name: str) -> str:

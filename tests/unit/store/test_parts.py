@@ -76,6 +76,11 @@ def test_user_and_session_become_places_of_the_tenant() -> None:
     )
 
 
+def test_a_user_may_see_what_all_users_share() -> None:
+    must = scoped(TenantScope("acme", "ada", shared=True), Where()).must
+    assert must == (Equals("tenant", "acme"), AnyOf(PLACE, (place("acme", "user", "ada"), place("acme", "user", ""))))
+
+
 def test_places_of_different_tenants_never_meet() -> None:
     assert place("a", "user", "b4:userc") != place("a4:userb", "user", "c")
     assert place("a", "user", "x") != place("a", "session", "x")

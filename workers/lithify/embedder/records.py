@@ -12,7 +12,7 @@ from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.vectors.tiers import tier_vectors
 from lithify.store import TIER_NAMES, Record, SparseVector, point_id
-from lithify.store.memory import Memory
+from lithify.store.memory import Memory, position_of
 
 # Mean number of search tokens of a conversation turn; BM25 normalises lengths by it.
 AVERAGE_TURN_TOKENS = 16.0
@@ -75,4 +75,5 @@ def turn_memory(event: Event, fingerprint: str) -> Memory:
         stability=STABILITY.get(Role(event.role), OTHER_STABILITY),
         provenance="session_turn",
         embedding=fingerprint,
+        position=None if event.seq is None else position_of(event.user, event.session, event.seq),
     )

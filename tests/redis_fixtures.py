@@ -1,4 +1,4 @@
-"""A real Redis-compatible server for the integration tests, emptied between them and checked for leaked keys."""
+"""A real Redis-compatible server for all tests, emptied between them and checked for leaked keys."""
 
 import os
 from collections.abc import AsyncIterator, Iterator

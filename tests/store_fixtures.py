@@ -9,8 +9,10 @@ import pytest
 import pytest_asyncio
 from qdrant_client import AsyncQdrantClient
 
+from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events import EVERY_TENANT
 from lithify.store import CollectionSpec, EdgeStore, ServerStore, VectorStore, Where
+from lithify.store.memory import COLLECTION
 from tests.contract.qdrant_server import QdrantServer
 from tests.contract.samples import TIERS
 
@@ -95,3 +97,17 @@ async def store(bare_store: VectorStore, spec: CollectionSpec) -> VectorStore:
 @pytest.fixture
 def name(spec: CollectionSpec) -> str:
     return spec.name
+
+
+@pytest.fixture
+def hash_embedder() -> HashEmbedder:
+    """Equal words give equal vectors, without a model; tiers as a real profile has them."""
+    return HashEmbedder(32, (8, 16, 32))
+
+
+@pytest_asyncio.fixture
+async def memories(bare_store: VectorStore, hash_embedder: HashEmbedder) -> VectorStore:
+    """Holds the empty collection `memories` for the vectors of `hash_embedder`, on each of the backends."""
+    await bare_store.ensure(CollectionSpec(COLLECTION, (8, 16, 32), hash_embedder.fingerprint))
+    await bare_store.delete(EVERY_TENANT, COLLECTION, Where().present("tenant"))
+    return bare_store
