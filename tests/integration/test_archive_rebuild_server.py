@@ -13,10 +13,10 @@ from lithify.node.rebuild import drop_kept, run_rebuild
 from lithify.settings import load_settings
 from lithify.store import ServerStore
 from lithify.streams import Consumer, Producer
-from tests.store_fixtures import missing_server
 from tests.contract.qdrant_server import QdrantServer
 from tests.integration.rebuild_parts import BATCH, contents, event_ids, memorable, quiet, turns, workers
 from tests.integration.stream_parts import eventually
+from tests.store_fixtures import missing_server
 
 pytestmark = pytest.mark.server
 

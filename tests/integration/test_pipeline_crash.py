@@ -22,9 +22,9 @@ from lithify.store.memory import COLLECTION
 from lithify.streams import Consumer, Receipts, keys
 from lithify.streams.crash import EXIT_CODE
 from tests.chaos.program import Program
-from tests.store_fixtures import missing_server
 from tests.contract.qdrant_server import QdrantServer
 from tests.integration.stream_parts import CALM, STREAM, entries, eventually, pending, producer, running, turn
+from tests.store_fixtures import missing_server
 
 MAX_ATTEMPTS: Final = 2
 EVENTS: Final = (

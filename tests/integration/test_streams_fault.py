@@ -17,7 +17,6 @@ from lithify.events import system_clock
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.streams import Consumer, Delivery, connection, keys, open_consumer, open_producer, script
 from tests.fault.proxy import Proxy, proxy_to
-from tests.redis_fixtures import chosen_binary
 from tests.integration.stream_parts import (
     CALM,
     GROUP,
@@ -32,6 +31,7 @@ from tests.integration.stream_parts import (
     running,
     turn,
 )
+from tests.redis_fixtures import chosen_binary
 
 PATIENCE_S = 0.1
 
