@@ -20,7 +20,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 
 from lithify.errors import LithifyError, Misconfigured, Unavailable
-from lithify.node.file_lock import FileLock
+from lithify.locks import FileLock
 from lithify.node.redis_binary import ServerBinary, choose_binary, inspect_binary
 
 Fsync = Literal["everysec", "always"]
@@ -127,7 +127,6 @@ class EmbeddedRedis:
             raise Misconfigured(
                 f"data folder {self.data_dir} is in use by process {holder}: stop it, or choose another"
             )
-        self._node_lock.sign(os.getpid())
 
     async def _end_orphan(self) -> None:
         """End a server whose node was killed. It shares the lock, so while that is held its pid cannot be another's."""

@@ -8,12 +8,13 @@ from typing import Final
 from lithify.archive.block import Block, encode_block
 from lithify.archive.durable import disk_errors, put_in_place, remove_file, write_file
 from lithify.archive.line import decode_line
-from lithify.archive.lock import Lock, whole_archive
+from lithify.archive.lock import whole_archive
 from lithify.archive.recovery import seal_body, seal_leftovers
 from lithify.archive.segment import FOLDER, Segment, parse_segment, segment_paths
 from lithify.archive.writer import LOCK
 from lithify.errors import Invalid, LithifyError
 from lithify.events import Event
+from lithify.locks import FileLock
 
 Keep = Callable[[Event], bool]
 
@@ -56,11 +57,12 @@ def _tidy(archive: Path) -> None:
     for stray in (archive / FOLDER).glob(f"*/*{_FRESH}"):
         remove_file(stray)
     for folder in (archive / FOLDER).glob("*/"):
-        if lock := Lock.take(folder / LOCK):
+        lock = FileLock(folder / LOCK)
+        if lock.acquire():
             try:
                 seal_leftovers(folder)
             finally:
-                lock.release()
+                lock.let_go()
 
 
 def _rewrite_segment(path: Path, keep: Keep, result: Rewritten) -> None:

@@ -13,12 +13,12 @@ import structlog
 from lithify.archive.block import encode_block
 from lithify.archive.durable import disk_errors, make_folder, sync, write_all
 from lithify.archive.line import Line
-from lithify.archive.lock import Lock, holder_of
 from lithify.archive.manifest import Manifest, encode_footer
 from lithify.archive.recovery import seal_leftovers
 from lithify.archive.segment import FOLDER, SUFFIX
 from lithify.errors import Misconfigured, Unavailable
 from lithify.events import Clock
+from lithify.locks import FileLock
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -65,7 +65,7 @@ class OpenSegment:
 class SegmentWriter:
     """The only writer of `segments/<name>`. Blocking; calls must come one at a time."""
 
-    def __init__(self, archive: Path, name: str, lock: Lock, clock: Clock, rotation: Rotation) -> None:
+    def __init__(self, archive: Path, name: str, lock: FileLock, clock: Clock, rotation: Rotation) -> None:
         self._archive = archive
         self._folder = archive / FOLDER / name
         self._lock = lock
@@ -79,16 +79,16 @@ class SegmentWriter:
         folder = archive / FOLDER / name
         with disk_errors(archive):
             make_folder(folder)
-            lock = Lock.take(folder / LOCK, PATIENCE_S)
-            if lock is None:
+            lock = FileLock(folder / LOCK)
+            if not lock.acquire(PATIENCE_S):
                 raise Misconfigured(
-                    f"process {holder_of(folder / LOCK)} already writes {folder}; "
+                    f"process {lock.signature()} already writes {folder}; "
                     "give each archive worker a name of its own (LITHIFY_WORKER_NAME)"
                 )
             try:
                 seal_leftovers(folder)
             except BaseException:
-                lock.release()
+                lock.let_go()
                 raise
         return cls(archive, name, lock, clock, rotation or Rotation())
 
@@ -131,7 +131,7 @@ class SegmentWriter:
         try:
             self.seal()
         finally:
-            self._lock.release()
+            self._lock.let_go()
 
     def _begin(self) -> OpenSegment:
         seal_leftovers(self._folder)

@@ -2,14 +2,28 @@
 
 import shutil
 from pathlib import Path
+from typing import Final
 
-from lithify.errors import Invalid, Unavailable
+from lithify.errors import Invalid, Misconfigured, Unavailable
+from lithify.locks import FileLock
 from lithify.store.catalogue import Entry, opened_catalogue, read_catalogue, write_catalogue
 from lithify.store.checks import check_fit
 from lithify.store.contract import CollectionSpec
 from lithify.store.edge_shard import Shard
-from lithify.store.folder_lock import FolderLock
 from lithify.store.schema import place_of_records
+
+LOCK: Final = "store.lock"
+
+
+def taken_lock(folder: Path) -> FileLock:
+    """One process per Edge folder: the engine in it is not shared."""
+    lock = FileLock(folder / LOCK)
+    if not lock.acquire():
+        holder = lock.signature()
+        raise Misconfigured(
+            f"the vector store in {folder} is in use by process {holder}; stop it, or choose another data folder"
+        )
+    return lock
 
 
 class EdgeFolder:
@@ -18,11 +32,11 @@ class EdgeFolder:
     def __init__(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._lock = FolderLock.take(path)
+        self._lock = taken_lock(path)
         try:
             self._entries = opened_catalogue(path)
         except BaseException:
-            self._lock.release()
+            self._lock.let_go()
             raise
         self._shards: dict[str, Shard] = {}  # by the folder of their records, which never changes
         self._closed = False
@@ -90,7 +104,7 @@ class EdgeFolder:
             for shard in self._shards.values():
                 shard.close()
         finally:
-            self._lock.release()
+            self._lock.let_go()
 
     def _entry(self, name: str) -> Entry:
         if name not in self._entries:

@@ -1,8 +1,12 @@
-"""A lock that ends with its holder, however it ends, and names it."""
+"""The one lock of all folders that only one process may use: of the node, the vectors, the archive."""
 
 import fcntl
 import os
+import time
 from pathlib import Path
+from typing import Final
+
+POLL_S: Final = 0.05
 
 
 class FileLock:
@@ -22,24 +26,26 @@ class FileLock:
             raise RuntimeError(f"lock {self.path} is not held")
         return self._descriptor
 
-    def acquire(self) -> bool:
-        """True if the lock is ours now; the pid of an earlier owner is wiped then."""
+    def acquire(self, patience_s: float = 0.0) -> bool:
+        """True if the lock is ours now, signed by this process. Another lock object of ours counts as foreign."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            return False
-        os.ftruncate(descriptor, 0)
+        deadline = time.monotonic() + patience_s
+        while not _locked(descriptor):
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                return False
+            time.sleep(POLL_S)
         self._descriptor = descriptor
+        self.sign(os.getpid())
         return True
 
     def sign(self, pid: int) -> None:
+        os.ftruncate(self.descriptor, 0)
         os.pwrite(self.descriptor, str(pid).encode(), 0)
 
     def signature(self) -> int | None:
         """The pid written by the owner; alive for sure only while the lock cannot be had."""
-        text = self.path.read_text()
+        text = self.path.read_text().strip()
         return int(text) if text else None
 
     def let_go(self) -> None:
@@ -47,3 +53,11 @@ class FileLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
