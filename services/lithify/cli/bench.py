@@ -3,6 +3,7 @@
 import typer
 
 from lithify.cli.bench_embed import embed
+from lithify.cli.bench_ingest import ingest
 from lithify.cli.bench_score import score
 from lithify.cli.bench_store import store
 from lithify.cli.bench_streams import streams
@@ -12,3 +13,4 @@ app.command()(embed)
 app.command()(store)
 app.command()(streams)
 app.command()(score)
+app.command()(ingest)

@@ -1,0 +1,81 @@
+"""A whole node as a process of its own, for whatever measures the real pipeline: benchmarks, evaluations, the demo."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from lithify.errors import Unavailable
+
+# The first start may load a large model; a node that is not ready by then has a reason in its log.
+START_S: Final = 120.0
+STOP_S: Final = 60.0
+POLL_S: Final = 0.1
+LOG_TAIL: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChildNode:
+    url: str
+    pid: int
+    data_dir: Path
+
+
+@contextmanager
+def child_node(data_dir: Path, settings: Mapping[str, str]) -> Iterator[ChildNode]:
+    """Runs `lithify up` on this data folder and a free port; `settings` are environment variables.
+
+    The folder stays. Raises Unavailable with the end of its log if the node ends or is not ready in time.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    port, log = free_port(), data_dir / "node.log"
+    environment = os.environ | {"LITHIFY_DATA_DIR": str(data_dir), "LITHIFY_PORT": str(port), **settings}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "lithify.cli", "up"], env=environment, stdout=output, stderr=output
+        )
+    node = ChildNode(f"http://127.0.0.1:{port}", process.pid, data_dir)
+    try:
+        _wait_ready(node, process, log)
+        yield node
+    finally:
+        _stop(process)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def _wait_ready(node: ChildNode, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while not _is_ready(node.url):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise Unavailable(f"the node in {node.data_dir} did not start:\n{log.read_text()[-LOG_TAIL:]}")
+        time.sleep(POLL_S)
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz", timeout=5.0).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
