@@ -1,0 +1,6 @@
+"""Summaries in the model's own words, from any T5-style ONNX export on the local disk."""
+
+from lithify.summarising.decoding import Cancelled
+from lithify.summarising.summariser import OnnxSummariser, load_summariser
+
+__all__ = ["Cancelled", "OnnxSummariser", "load_summariser"]
