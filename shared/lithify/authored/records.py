@@ -1,0 +1,147 @@
+"""An authored document as records of the collection `memories`: the text as written, and one record per node."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lithify.authored.document import Document, Origin
+from lithify.embedding import Embedder
+from lithify.events import TenantScope
+from lithify.events.scope import SHARED
+from lithify.memory.authored.cache import authored_cache_key
+from lithify.memory.authored.document import AuthoredDocument, AuthoredNode, Tier
+from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.temporal.anchors import anchor_density
+from lithify.records import Embedded, embed_each, lexical_of
+from lithify.store import Record, Where, point_id
+from lithify.store.identity import joined
+from lithify.store.memory import Memory
+
+KIND: Final = "authored"
+SOURCE: Final = "source"
+"""The tier of the record that holds the whole text; the others are the node's own."""
+
+ESTIMATOR: Final = "estimate-v1"  # names the token estimator; change it with `memory.tokens`
+DOCUMENTS: Final = Where().equals("kind", KIND).equals("authored_tier", SOURCE)
+
+
+def of_document(name: str) -> Where:
+    """All records of one document."""
+    return Where().equals("kind", KIND).equals("source_ref", name)
+
+
+def owner(scope: TenantScope) -> TenantScope:
+    """Authored documents belong to all users of a tenant."""
+    return TenantScope(scope.tenant, SHARED)
+
+
+def edition_of(document: Document, *, core: bool, fingerprint: str) -> str:
+    """Changes with everything the node records depend on."""
+    return joined(authored_cache_key(document.raw, ESTIMATOR, core=core), fingerprint)
+
+
+def document_id(tenant: str, name: str, family: str) -> str:
+    return point_id(tenant, KIND, name, family)
+
+
+def document_record(document: Document, family: str) -> Record:
+    """Without vectors and not active: no search may ever answer with a whole document."""
+    memory = Memory(
+        tenant=document.tenant,
+        user=SHARED,
+        kind=KIND,
+        scope="global",
+        text=document.text,
+        ts=document.ts,
+        source_kind=KIND,
+        source_ref=document.name,
+        meta=document_meta(document),
+        active=False,
+        provenance=KIND,
+        authored_tier=SOURCE,
+    )
+    return Record(document_id(document.tenant, document.name, family), memory.payload())
+
+
+def document_meta(document: Document) -> dict[str, Any]:
+    return {"hash": document.content_hash, "origin": document.origin.value, "edition": document.edition}
+
+
+def read_document(record: Record) -> Document:
+    memory = Memory.from_payload(record.payload)
+    meta = memory.meta or {}
+    return Document(
+        memory.tenant,
+        memory.source_ref or "",
+        memory.text,
+        Origin(meta.get("origin", Origin.API)),
+        memory.ts,
+        meta.get("edition"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecords:
+    """Makes the records of a document's nodes; CPU-bound, because it embeds what can be searched."""
+
+    embedder: Embedder
+    analyser: LexicalAnalyser
+
+    def make(self, document: Document, parts: AuthoredDocument) -> list[Record]:
+        rules = [self._rule(document, node) for node in (*parts.hard, *parts.soft)]
+        return rules + self._searchable(document, parts.variant)
+
+    def _rule(self, document: Document, node: AuthoredNode) -> Record:
+        """Injected by right, so never searched and without vectors."""
+        return Record(self._id(document, node.record_id), self._memory(document, node).payload())
+
+    def _searchable(self, document: Document, nodes: Sequence[AuthoredNode]) -> list[Record]:
+        embedded = embed_each([node.text for node in nodes], self.embedder) if nodes else []
+        return [self._variant(document, node, one) for node, one in zip(nodes, embedded, strict=True)]
+
+    def _variant(self, document: Document, node: AuthoredNode, embedded: Embedded) -> Record:
+        memory = self._memory(
+            document,
+            node,
+            embedding=self.embedder.fingerprint,
+            missing_tiers=embedded.missing(self.embedder.manifest),
+            hop_targets=tuple(self._target(document, target) for target in node.hop_targets),
+        )
+        lexical = lexical_of(node.text, self.analyser)
+        return Record(self._id(document, node.record_id), memory.payload(), embedded.vectors, lexical)
+
+    def _memory(self, document: Document, node: AuthoredNode, **searched: Any) -> Memory:
+        return Memory(
+            tenant=document.tenant,
+            user=SHARED,
+            kind=KIND,
+            scope="global",
+            text=node.text,
+            ts=document.ts,
+            seq=node.ordinal,
+            source_kind=KIND,
+            source_ref=document.name,
+            meta=node_meta(document, node),
+            token_estimate=node.token_estimate,
+            anchors=anchor_density(node.text),
+            provenance=KIND,
+            authority=node.authority,
+            authored_tier=Tier(node.tier).name.lower(),
+            **searched,
+        )
+
+    def _id(self, document: Document, record_id: str) -> str:
+        return point_id(document.tenant, KIND, record_id, self.embedder.manifest.family)
+
+    def _target(self, document: Document, target: str) -> str:
+        """A record id of an authored node as the store names it; what is none is a point id already."""
+        return self._id(document, target) if "#" in target else target
+
+
+def node_meta(document: Document, node: AuthoredNode) -> dict[str, Any]:
+    return {
+        "kind": node.kind.value,
+        "position": node.position,
+        "modality": node.modality,
+        "hash": document.content_hash,
+    }
