@@ -3,7 +3,7 @@
 import hashlib
 import re
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 PREFIX: Final = "lithify:"
 
@@ -67,8 +67,13 @@ def trace(tenant: str, trace_id: str) -> str:
 
 
 def session_state(partition: int, tenant: str, user: str, session: str) -> str:
-    """Hash: the compaction generation of a session and what belongs to it, changed by compare and swap only."""
+    """Hash: the compaction generation of a session, moved by compare and swap only, and the tokens since then."""
     return f"{PREFIX}state:{{{partition}}}:{_part(tenant)}:{_part(user)}:{_part(session)}"
+
+
+def activity(partition: int) -> str:
+    """Sorted set: the sessions of a partition by the time of their last turn, to find those that fell silent."""
+    return f"{PREFIX}activity:{{{partition}}}"
 
 
 def access(tenant: str, user: str) -> str:
@@ -79,6 +84,11 @@ def access(tenant: str, user: str) -> str:
 def generation(tenant: str, subject: str) -> str:
     """Counter that a write of the subject (authored documents, a user's durable memory) moves; readers compare it."""
     return f"{PREFIX}generation:{_part(tenant)}:{_part(subject)}"
+
+
+def forgotten(tenant: str) -> str:
+    """Sorted set: what a tenant had forgotten lately, each with the moment up to which, in ms."""
+    return f"{PREFIX}forgotten:{_part(tenant)}"
 
 
 def api_key(key_id: str) -> str:
@@ -102,6 +112,20 @@ def partition_in(stream: str) -> int:
     if match is None:
         raise ValueError(f"{stream} names no partition; expected a part like {{0}}")
     return int(match.group(1))
+
+
+def matching(kind: str, *parts: str | None) -> str:
+    """A pattern for SCAN: the keys of a kind with these parts, None standing for any.
+
+    A quoted part holds neither a colon nor a wildcard, so that `u1` never meets `u10` (spec 01 N4).
+    """
+    return PREFIX + ":".join([kind, *("*" if part is None else _part(part) for part in parts)])
+
+
+def parts_of(key: bytes | str) -> list[str]:
+    """The parts a key was made of, without its kind."""
+    name = key if isinstance(key, str) else key.decode()
+    return [unquote(part) for part in name.removeprefix(PREFIX).split(":")[1:]]
 
 
 def is_permanent(key: str) -> bool:

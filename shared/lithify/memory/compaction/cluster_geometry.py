@@ -30,11 +30,12 @@ def centroid(rows: Matrix) -> Vector:
 
 def cosines(rows: Matrix, axis: Vector) -> Vector:
     """The cosine of every row with `axis`; 0 where either has no length."""
-    similarities: Vector = _unit(rows) @ _unit(axis[np.newaxis, :])[0]
+    similarities: Vector = unit_rows(rows) @ unit_rows(axis[np.newaxis, :])[0]
     return np.clip(similarities, -1.0, 1.0)
 
 
-def _unit(rows: Matrix) -> Matrix:
+def unit_rows(rows: Matrix) -> Matrix:
+    """Every row at length 1; one without length stays as it is."""
     # Dividing by the largest entry first keeps very short rows from losing their length to underflow.
     peaks = np.abs(rows).max(axis=1, keepdims=True)
     scaled = np.divide(rows, peaks, out=np.zeros_like(rows), where=peaks > 0)

@@ -7,6 +7,7 @@ from enum import Enum
 
 from lithify.errors import Invalid, Unavailable
 from lithify.memory.compaction.clustering import TARGET_SIZE, clusters
+from lithify.memory.compaction.cohesion import Piece
 from lithify.memory.compaction.commit_steps import (
     CommitStep,
     SessionState,
@@ -53,10 +54,14 @@ class SessionView:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Turns that one summary will cover; the protected ones live on as shards and are not melted into it."""
+    """Turns that one summary will cover; the protected ones live on as shards and are not melted into it.
+
+    Unrelated turns are never merged, so such a cluster is declined.
+    """
 
     turns: tuple[Turn, ...]
     protected: tuple[Turn, ...] = ()
+    related: bool = True
 
     @property
     def melted(self) -> tuple[Turn, ...]:
@@ -90,6 +95,7 @@ class CompactionReport:
     errors: tuple[Exception, ...]
 
 
+Cohere = Callable[[tuple[Turn, ...]], Sequence[Piece]]
 Drafter = Callable[[Sequence[Turn], Sequence[SummaryRecord]], Climb[Draft]]
 Apply = Callable[[CommitStep], None]
 
@@ -100,6 +106,7 @@ def plan_compaction(
     policy: CompactionPolicy = DEFAULT_POLICY,
     trigger: Trigger = Trigger.EXPLICIT,
     protects: Callable[[Turn], bool] = lambda _: False,
+    cohere: Cohere = lambda turns: (Piece(turns),),
     extractive_ready: bool = True,
 ) -> CompactionPlan:
     """Changes nothing; an empty plan is the answer for a session with nothing to compact."""
@@ -109,7 +116,8 @@ def plan_compaction(
     covered = {turn_id for summary in view.summaries for turn_id in summary.source_ids}
     older = [turn for turn in tail.older if turn.id not in covered]
     groups = clusters(older, policy.target_size) if is_due(len(older), policy.target_size, trigger) else []
-    return CompactionPlan(view, tail, unfinished, tuple(_cluster(group, protects) for group in groups))
+    pieces = [piece for group in groups for piece in cohere(group)]
+    return CompactionPlan(view, tail, unfinished, tuple(_cluster(piece, protects) for piece in pieces))
 
 
 def eligible(records: Iterable[Turn]) -> tuple[Turn, ...]:
@@ -160,7 +168,7 @@ class _Run:
             self._commit(item.summary, steps, len(item.active_ids))
 
     def replace(self, cluster: Cluster) -> None:
-        draft = None if self.stale else self._drafted(cluster.melted)
+        draft = None if self.stale or not cluster.related else self._drafted(cluster.melted)
         if draft is None:
             return
         session = self.plan.view.session
@@ -228,5 +236,5 @@ def _unfinished(summaries: Iterable[SummaryRecord], tail: Tail) -> tuple[Unfinis
     return tuple(item for item in waiting if item.active_ids)
 
 
-def _cluster(turns: tuple[Turn, ...], protects: Callable[[Turn], bool]) -> Cluster:
-    return Cluster(turns, tuple(turn for turn in turns if protects(turn)))
+def _cluster(piece: Piece, protects: Callable[[Turn], bool]) -> Cluster:
+    return Cluster(piece.turns, tuple(turn for turn in piece.turns if protects(turn)), piece.related)

@@ -1,0 +1,114 @@
+"""Store records of summaries and guidance shards, and what planning reads from stored ones: pure conversions."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from lithify.jobs.compaction import SessionKey
+from lithify.memory.compaction.guidance import Shard
+from lithify.memory.compaction.summary_id import Lineage, summary_id
+from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.prompt.tail import Turn
+from lithify.memory.temporal.anchors import anchor_density
+from lithify.store import Record, point_id
+from lithify.store.identity import joined
+from lithify.store.memory import Memory
+
+# What a summary measured of itself lies beside its origins: nothing but an explanation reads it.
+MEASURED: Final = ("id", "align", "cover", "conf_embed", "conf_decoder")
+
+
+def turn_of(memory: Memory) -> Turn:
+    return Turn(
+        id=memory.event_id or "",
+        ts=memory.ts,
+        role=memory.role or "",
+        text=memory.text,
+        seq=memory.seq or 0,
+        kind=memory.kind,
+        bundle_id=memory.bundle_id or "",
+        reply_to=memory.reply_to or "",
+        user=memory.user,
+        gating_score=memory.gating_score,
+    )
+
+
+def summary_point(key: SessionKey, summary: str, family: str) -> str:
+    """The session is part of a summary's own id, the user is not."""
+    return point_id(key.tenant, "summary", joined(key.user, summary), family)
+
+
+def summary_memory(key: SessionKey, summary: SummaryRecord, fingerprint: str) -> Memory:
+    lineage = asdict(summary.lineage) | {name: getattr(summary, name) for name in MEASURED}
+    return Memory(
+        tenant=key.tenant,
+        user=key.user,
+        kind="summary",
+        scope="session",
+        text=summary.text,
+        # Not the time of compaction, which would make old content look new (spec 05 §9).
+        ts=int(summary.lineage.source_ts_max),
+        session=key.session,
+        token_estimate=summary.token_estimate,
+        anchors=anchor_density(summary.text),
+        provenance="session_summary",
+        embedding=fingerprint,
+        source_ids=summary.source_ids,
+        method=summary.method,
+        confidence=summary.confidence,
+        decay_rate=summary.decay_rate,
+        lineage=jsonable(lineage),
+    )
+
+
+def summary_of_memory(memory: Memory) -> SummaryRecord:
+    lineage = memory.lineage or {}
+    method, confidence = memory.method or "", memory.confidence or 0.0
+    return SummaryRecord(
+        id=summary_id(memory.session or "", memory.source_ids),
+        session=memory.session or "",
+        user=memory.user,
+        ts=lineage.get("compacted_at", memory.ts),
+        text=memory.text,
+        method=method,
+        token_estimate=memory.token_estimate,
+        confidence=confidence,
+        decay_rate=memory.decay_rate,
+        align=lineage.get("align", 0.0),
+        cover=lineage.get("cover", 0.0),
+        conf_embed=lineage.get("conf_embed", 0.0),
+        conf_decoder=lineage.get("conf_decoder"),
+        lineage=Lineage(
+            source_turn_ids=memory.source_ids,
+            source_ts_min=lineage.get("source_ts_min", memory.ts),
+            source_ts_max=lineage.get("source_ts_max", memory.ts),
+            compacted_at=lineage.get("compacted_at", memory.ts),
+            method=method,
+            confidence=confidence,
+            parent_summary_ids=tuple(lineage.get("parent_summary_ids", ())),
+            support_summary_ids=tuple(lineage.get("support_summary_ids", ())),
+            support_tokens=lineage.get("support_tokens", 0),
+        ),
+    )
+
+
+def shard_record(turn: Record, shard: Shard, family: str) -> Record:
+    """The turn's words and vectors again, as advice that belongs to the user and outlives the session."""
+    memory = Memory.from_payload(turn.payload)
+    kept = replace(
+        memory,
+        kind="guidance",
+        scope=shard.scope,
+        active=True,
+        compacted_into=None,
+        position=None,
+        provenance="elevated_guidance",
+    )
+    return replace(turn, id=point_id(memory.tenant, "guidance", shard.source_turn_id, family), payload=kept.payload())
+
+
+def jsonable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """As it will come back from the store: lists for tuples, nothing for None."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value for name, value in values.items() if value is not None
+    }
