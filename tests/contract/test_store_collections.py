@@ -50,12 +50,12 @@ async def test_another_model_is_refused_with_the_way_out(store: VectorStore, spe
     """spec 03.13"""
     await store.ensure(spec)
     await store.ensure(replace(spec, fingerprint=""))
-    with pytest.raises(Misconfigured, match=r"model-a.*model-b.*configure the former model"):
+    with pytest.raises(Misconfigured, match=r"model-a.*model-b.*configure the former model.*`lithify reembed`"):
         await store.ensure(replace(spec, fingerprint="model-b"))
 
 
 async def test_other_tier_lengths_are_refused(store: VectorStore, spec: CollectionSpec) -> None:
-    with pytest.raises(Misconfigured, match="tiers"):
+    with pytest.raises(Misconfigured, match=r"tiers.*`lithify reembed`"):
         await store.ensure(replace(spec, tiers=(2, 3, 5)))
 
 

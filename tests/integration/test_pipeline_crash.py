@@ -123,9 +123,10 @@ def once(*events: Event) -> Counter[tuple[str, str]]:
         ("after_read", False, False),
         ("after_embed", False, False),
         ("after_upsert", True, False),
+        ("after_publish", True, False),
         ("before_ack", True, True),
     ],
-    ids=["after_read", "after_embed", "after_upsert", "before_ack"],
+    ids=["after_read", "after_embed", "after_upsert", "after_publish", "before_ack"],
 )
 async def test_events_of_a_worker_that_dies_are_stored_exactly_once(
     pipeline: Pipeline, redis: Redis, window: str, stored_before: bool, marked_before: bool

@@ -2,6 +2,7 @@
 
 import typer
 
+from lithify.cli.bench_cascade import cascade
 from lithify.cli.bench_embed import embed
 from lithify.cli.bench_ingest import ingest
 from lithify.cli.bench_score import score
@@ -14,3 +15,4 @@ app.command()(store)
 app.command()(streams)
 app.command()(score)
 app.command()(ingest)
+app.command()(cascade)

@@ -9,6 +9,8 @@ import typer
 from rich.table import Table
 from tokenizers import Tokenizer
 
+from lithify.cli.calibrate_gate import gate
+from lithify.cli.calibrate_tiers import tiers
 from lithify.cli.console import data, emit_json, talk
 from lithify.cli.corpus import Corpus, fingerprint, read_corpus, shipped_corpus
 from lithify.errors import Invalid, Misconfigured
@@ -21,11 +23,8 @@ CAPTION = (
 )
 
 app = typer.Typer(help="Measure constants that depend on the models in use.", no_args_is_help=True)
-
-
-@app.callback()
-def group() -> None:
-    """Keeps `tokens` a sub-command although it is the only one."""
+app.command()(gate)
+app.command()(tiers)
 
 
 @dataclass(frozen=True, slots=True)

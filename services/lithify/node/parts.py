@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from lithify.embedding import Embedder, load_embedder
 from lithify.errors import Unavailable
+from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings
@@ -21,6 +22,7 @@ from lithify.store import CollectionSpec, EdgeStore, ServerStore, VectorStore
 from lithify.store.memory import COLLECTION
 from lithify.streams import open_producer, pin_partitions, probe
 from lithify.streams.backoff import backoff_ms
+from lithify.summarising import load_summariser
 
 # One for queries beside the worker's slots: a long batch must not hold up an answer.
 QUERY_CALLS = 1
@@ -92,14 +94,21 @@ def open_model(settings: Settings, stack: AsyncExitStack) -> Model:
     return Model(embedder, LexicalAnalyser(), executor)
 
 
+def open_summariser(settings: Settings) -> Abstractive | None:
+    """Raises Misconfigured if the configured folder holds no export that can be run."""
+    if settings.summariser_dir is None:
+        return None
+    return load_summariser(settings.summariser_dir, settings.embedding_threads or os.cpu_count() or 1)
+
+
 async def open_store(settings: Settings, embedder: Embedder, stack: AsyncExitStack) -> VectorStore:
-    store = _store(settings)
+    store = connect_store(settings)
     stack.push_async_callback(store.close)
     await once_reachable("store", partial(store.ensure, collection_spec(embedder)))
     return store
 
 
-def _store(settings: Settings) -> VectorStore:
+def connect_store(settings: Settings) -> VectorStore:
     if settings.qdrant_url is None:
         return EdgeStore(settings.data_dir / "vectors")
     key = settings.qdrant_api_key

@@ -7,9 +7,9 @@ from uuid import UUID
 import numpy as np
 import orjson
 
-from lithify.errors import Invalid, Misconfigured
+from lithify.errors import Invalid, Misconfigured, Unavailable
 from lithify.events import EveryTenant
-from lithify.store.contract import CollectionSpec, Query, StoreScope
+from lithify.store.contract import CollectionSpec, Query, StoreScope, TiersById
 from lithify.store.records import LEXICAL, TIER_NAMES, Record, SparseVector, Vector
 from lithify.store.scoping import PLACE, PLACED
 from lithify.store.where import Where
@@ -79,6 +79,13 @@ def check_vector(name: str, vector: Vector, spec: CollectionSpec, owner: str) ->
         raise Invalid(f"{owner}: {name} holds a value that is not finite")
 
 
+def check_tiers(tiers: TiersById, spec: CollectionSpec) -> None:
+    for id_, vectors in tiers.items():
+        check_id(id_)
+        for name, vector in vectors.items():
+            check_vector(name, vector, spec, f"record {id_}")
+
+
 def check_queries(queries: Iterable[Query], spec: CollectionSpec) -> None:
     for query in queries:
         if not isinstance(query.vector, SparseVector):
@@ -112,10 +119,19 @@ def check_fit(wanted: CollectionSpec, stored: CollectionSpec) -> None:
     if wanted.fingerprint and stored.fingerprint and wanted.fingerprint != stored.fingerprint:
         raise Misconfigured(
             f"collection {wanted.name} holds vectors of embedding {stored.fingerprint}, configured is "
-            f"{wanted.fingerprint}; configure the former model, or start with another data folder"
+            f"{wanted.fingerprint}; configure the former model, or move the memories to this one with `lithify reembed`"
         )
     if wanted.tiers != stored.tiers:
         raise Misconfigured(
             f"collection {wanted.name} has tiers {stored.tiers}, configured are {wanted.tiers}; "
-            "configure the former tiers, or start with another data folder"
+            "configure the former tiers, or move the memories to these with `lithify reembed`"
+        )
+
+
+def check_unmoved(opened: CollectionSpec, present: CollectionSpec) -> None:
+    """A process whose model is no longer the collection's must be restarted; until then its events wait."""
+    if opened.fingerprint and present.fingerprint and opened.fingerprint != present.fingerprint:
+        raise Unavailable(
+            f"collection {opened.name} was re-embedded and holds vectors of embedding {present.fingerprint} now; "
+            f"restart this process with that model (it has {opened.fingerprint})"
         )

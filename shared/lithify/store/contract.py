@@ -11,6 +11,7 @@ from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, Sparse
 from lithify.store.where import Where
 
 StoreScope: TypeAlias = TenantScope | EveryTenant
+TiersById: TypeAlias = Mapping[str, Mapping[str, Vector]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,12 @@ class VectorStore(Protocol):
         self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
     ) -> None:
         """Merges these keys into what matches; tenant, user and session of a record are fixed by its upsert."""
+
+    async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
+        """Adds or replaces these tiers of stored records by their ids; payload, words and other tiers stay.
+
+        Unlike an upsert it brings nothing back: an id the scope does not hold (any more) is left out.
+        """
 
     async def snapshot(self, collection: str, folder: Path) -> Path:
         """A consistent copy of the collection, made inside the folder; returns where it lies."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from lithify.errors import LithifyError
-from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_update
-from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope
+from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_tiers, check_update
+from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope, TiersById
 from lithify.store.edge_folder import EdgeFolder
 from lithify.store.edge_shard import Shard
 from lithify.store.fetching import fetch_in_order
@@ -80,6 +80,9 @@ class EdgeStore:
         check_update(payload)
         await _run(self._writer, self._set_payload, collection, scoped(scope, where), payload)
 
+    async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
+        await _run(self._writer, self._set_vectors, collection, scoped(scope, Where().ids(tiers)), tiers)
+
     async def snapshot(self, collection: str, folder: Path) -> Path:
         """Writes wait meanwhile, reads do not. An EdgeStore can be opened on the folder."""
         return await _run(self._writer, self._folder.snapshot, collection, folder)
@@ -124,6 +127,11 @@ class EdgeStore:
 
     def _set_payload(self, collection: str, where: ScopedWhere, payload: Mapping[str, Any]) -> None:
         self._folder.open(collection).set_payload(where, payload)
+
+    def _set_vectors(self, collection: str, stored: ScopedWhere, tiers: TiersById) -> None:
+        shard = self._folder.open(collection)
+        check_tiers(tiers, shard.spec)
+        shard.set_vectors(stored, tiers)
 
     def _optimise(self, collection: str) -> bool:
         return self._folder.open(collection).optimise()

@@ -1,13 +1,13 @@
 """Our words in the types of Qdrant Edge, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 import qdrant_edge as edge
 
 from lithify.store.contract import CollectionSpec, Query
-from lithify.store.records import LEXICAL, Hit, Record, SparseVector
+from lithify.store.records import LEXICAL, Hit, Record, SparseVector, Vector
 from lithify.store.schema import IndexKind
 from lithify.store.scoping import ScopedWhere, caller_payload, stored_payload
 from lithify.store.where import AnyOf, Between, Condition, Equals, HasId, Missing, Scalar
@@ -65,6 +65,10 @@ def engine_point(record: Record) -> edge.Point:
     if record.lexical is not None and record.lexical.indices:
         vectors[LEXICAL] = _sparse(record.lexical)
     return edge.Point(record.id, vectors, stored_payload(record))
+
+
+def engine_vectors(id_: str, tiers: Mapping[str, Vector]) -> edge.PointVectors:
+    return edge.PointVectors(id_, {name: vector.tolist() for name, vector in tiers.items()})
 
 
 def engine_query(query: Query, where: ScopedWhere) -> edge.QueryRequest:

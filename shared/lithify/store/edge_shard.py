@@ -11,13 +11,14 @@ import qdrant_edge as edge
 
 from lithify.errors import Invalid, Misconfigured, Unavailable
 from lithify.store.catalogue import sync
-from lithify.store.contract import CollectionSpec, Query
+from lithify.store.contract import CollectionSpec, Query, TiersById
 from lithify.store.edge_codec import (
     engine_config,
     engine_filter,
     engine_point,
     engine_query,
     engine_scroll,
+    engine_vectors,
     hit_of,
     index_operation,
     record_of,
@@ -101,6 +102,14 @@ class Shard:
 
     def set_payload(self, where: ScopedWhere, payload: Mapping[str, Any]) -> None:
         self._update(edge.UpdateOperation.set_payload_by_filter(engine_filter(where), dict(payload)), 1)
+        self._commit()
+
+    def set_vectors(self, stored: ScopedWhere, tiers: TiersById) -> None:
+        """Only what is `stored`: the engine refuses the whole call for an id it does not know."""
+        found = self.scroll(stored, len(tiers), None, ()).records if tiers else []
+        remaining = iter(found)
+        while chunk := [engine_vectors(r.id, tiers[r.id]) for r in islice(remaining, WRITE_CHUNK)]:
+            self._update(edge.UpdateOperation.update_vectors(chunk), len(chunk))
         self._commit()
 
     def _update(self, operation: edge.UpdateOperation, points: int) -> None:

@@ -1,6 +1,8 @@
 """The vector store on a Qdrant server, for processes that share it."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -8,15 +10,23 @@ from urllib.parse import urlsplit
 import httpx
 from qdrant_client import AsyncQdrantClient, models
 
-from lithify.errors import LithifyError, Misconfigured, Unavailable
+from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
 from lithify.store.batches import batches
-from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_update
-from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope
+from lithify.store.checks import (
+    check_deletion,
+    check_queries,
+    check_records,
+    check_scroll,
+    check_tiers,
+    check_unmoved,
+    check_update,
+)
+from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope, TiersById
 from lithify.store.fetching import fetch_in_order
 from lithify.store.ranking import best_first
 from lithify.store.records import Hit, Page, Record
 from lithify.store.scoping import scoped
-from lithify.store.server_codec import engine_filter, engine_point, engine_query, hit_of, record_of
+from lithify.store.server_codec import engine_filter, engine_point, engine_query, engine_vectors, hit_of, record_of
 from lithify.store.server_collections import ServerCollections
 from lithify.store.server_errors import server_errors
 from lithify.store.server_snapshot import TIMEOUT, fetch_snapshot
@@ -30,6 +40,9 @@ TIMEOUT_SECONDS: Final = 30
 
 QDRANT_PORT: Final = 6333
 
+# How long a process may go on with vectors of its model after another one's records were put behind a name.
+SPEC_AGE_S: Final = 1.0
+
 
 class ServerStore:
     """Fulfils VectorStore through qdrant-client: every call waits for the server to have completed it, or raises."""
@@ -42,7 +55,8 @@ class ServerStore:
             url=self._url, api_key=api_key, timeout=TIMEOUT_SECONDS, check_compatibility=False
         )
         self._collections = ServerCollections(self._client, self._url)
-        self._specs: dict[str, CollectionSpec] = {}
+        self._ensured: dict[str, CollectionSpec] = {}
+        self._specs: dict[str, tuple[CollectionSpec, float]] = {}  # with the time they were read
 
     async def ensure(self, spec: CollectionSpec) -> None:
         health = await self.health()
@@ -51,12 +65,12 @@ class ServerStore:
         if not health.ready:
             raise Misconfigured(health.reason)
         await self._collections.ensure(spec)
-        self._specs[spec.name] = spec
+        self._ensured[spec.name] = spec
 
     async def upsert(self, scope: StoreScope, collection: str, records: Sequence[Record], /) -> None:
         check_records(scope, records, await self._spec(collection))
         own = engine_filter(scoped(scope, Where()))
-        with server_errors(self._url):
+        async with self._fenced(collection):
             for batch in batches(records):
                 points = [engine_point(record) for record in batch]
                 completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
@@ -64,7 +78,7 @@ class ServerStore:
     async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         check_queries(queries, await self._spec(collection))
         requests = [engine_query(query, scoped(scope, query.where)) for query in queries]
-        with server_errors(self._url):
+        async with self._fenced(collection):
             answers = await self._client.query_batch_points(collection, requests)
         return [best_first(hit_of(point) for point in answer.points) for answer in answers]
 
@@ -103,6 +117,7 @@ class ServerStore:
 
     async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
         check_deletion(scope, where)
+        await self._spec(collection)
         selected = models.FilterSelector(filter=engine_filter(scoped(scope, where)))
         with server_errors(self._url):
             completed(await self._client.delete(collection, selected, wait=True))
@@ -111,9 +126,18 @@ class ServerStore:
         self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
     ) -> None:
         check_update(payload)
+        await self._spec(collection)
         selected = engine_filter(scoped(scope, where))
         with server_errors(self._url):
             completed(await self._client.set_payload(collection, dict(payload), points=selected, wait=True))
+
+    async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
+        check_tiers(tiers, await self._spec(collection))
+        stored = await self.fetch(scope, collection, list(tiers))
+        for batch in batches([Record(record.id, {}, tiers[record.id]) for record in stored]):
+            points = [engine_vectors(record.id, record.vectors) for record in batch]
+            async with self._fenced(collection):
+                completed(await self._client.update_vectors(collection, points, wait=True))
 
     async def snapshot(self, collection: str, folder: Path) -> Path:
         records = await self._collections.records_of(collection)
@@ -126,7 +150,9 @@ class ServerStore:
 
     async def switch(self, name: str, other: str) -> None:
         await self._collections.switch(name, other)
+        # Whoever switches knows what stands behind the names now.
         self._specs.clear()
+        self._ensured.clear()
 
     async def drop(self, collection: str) -> None:
         await self._collections.drop(collection)
@@ -144,9 +170,24 @@ class ServerStore:
         await self._client.close()
 
     async def _spec(self, collection: str) -> CollectionSpec:
-        if collection not in self._specs:
-            self._specs[collection] = await self._collections.spec(collection)
-        return self._specs[collection]
+        """Raises Unavailable once records of another model stand behind the name: then nothing may be written there."""
+        spec, read_at = self._specs.get(collection, (None, 0.0))
+        if spec is None or time.monotonic() - read_at >= SPEC_AGE_S:
+            spec = await self._collections.spec(collection)
+            self._specs[collection] = (spec, time.monotonic())
+        check_unmoved(self._ensured.get(collection, spec), spec)
+        return spec
+
+    @asynccontextmanager
+    async def _fenced(self, collection: str) -> AsyncIterator[None]:
+        """A refusal may only mean that another model's records, of another length, were just put behind the name."""
+        try:
+            with server_errors(self._url):
+                yield
+        except Invalid:
+            self._specs.pop(collection, None)
+            await self._spec(collection)
+            raise
 
 
 def with_port(url: str) -> str:

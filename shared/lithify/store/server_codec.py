@@ -7,7 +7,7 @@ import numpy as np
 from qdrant_client import models
 
 from lithify.store.contract import CollectionSpec, Query
-from lithify.store.records import LEXICAL, Hit, Record, SparseVector
+from lithify.store.records import LEXICAL, Hit, Record, SparseVector, Vector
 from lithify.store.schema import IndexKind
 from lithify.store.scoping import ScopedWhere, caller_payload, stored_payload
 from lithify.store.where import AnyOf, Between, Condition, Equals, HasId, Missing
@@ -64,6 +64,10 @@ def engine_point(record: Record) -> models.PointStruct:
     if record.lexical is not None and record.lexical.indices:
         vectors[LEXICAL] = _sparse(record.lexical)
     return models.PointStruct(id=record.id, vector=vectors, payload=stored_payload(record))
+
+
+def engine_vectors(id_: str, tiers: Mapping[str, Vector]) -> models.PointVectors:
+    return models.PointVectors(id=id_, vector={name: vector.tolist() for name, vector in tiers.items()})
 
 
 def engine_query(query: Query, where: ScopedWhere) -> models.QueryRequest:

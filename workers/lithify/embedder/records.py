@@ -1,54 +1,65 @@
 """Makes store records of events: the payload, the three prefix tiers and the lexical vector."""
 
 from collections.abc import Sequence
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import replace
 
 from lithify.embedding import Embedder
 from lithify.events import Event, Role
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
-from lithify.memory.vectors.tiers import tier_vectors
-from lithify.store import TIER_NAMES, Record, SparseVector, point_id
+from lithify.records import Embedded, embed_each, lexical_of, vectors_of
+from lithify.store import Record, point_id
 from lithify.store.memory import Memory, position_of
-
-# Mean number of search tokens of a conversation turn; BM25 normalises lengths by it.
-AVERAGE_TURN_TOKENS = 16.0
 
 # How settled a turn counts when nothing else is known about it (spec 01 §5).
 STABILITY = {Role.USER: 0.5, Role.ASSISTANT: 0.25}
 OTHER_STABILITY = 0.2
 
+# The `source_kind` of turns by which a host only shows that it is alive.
+HEARTBEAT = "heartbeat"
+
+
+def why_ignored(event: Event) -> str | None:
+    """Tool output and heartbeats are receipted and shown in the tail, never recalled (spec 01 §5)."""
+    if event.role == Role.TOOL:
+        return f"role {event.role} never becomes memory"
+    return "a heartbeat never becomes memory" if event.source_kind == HEARTBEAT else None
+
 
 def becomes_memory(event: Event) -> bool:
-    """Tool output is receipted and shown in the tail, never recalled (spec 01 §5)."""
-    return event.role != Role.TOOL
+    return why_ignored(event) is None
 
 
 def turn_records(events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser) -> list[Record]:
-    """CPU-bound: embeds all texts in one call. The same event always gives the same point."""
-    manifest = embedder.manifest
-    vectors = embedder.embed_documents([event.text for event in events])
-    # A model that was not trained for prefixes has the full vector only.
-    names = TIER_NAMES if manifest.tiers else TIER_NAMES[-1:]
-    tiers = tier_vectors(vectors, manifest.tiers or (manifest.dimensions,))
+    """CPU-bound: embeds all texts in one call. The same event always gives the same point.
+
+    Raises what the model raises if it cannot embed one of them.
+    """
+    tiers = vectors_of([event.text for event in events], embedder)
     return [
-        turn_record(event, dict(zip(names, rows, strict=True)), embedder, analyser)
-        for event, *rows in zip(events, *tiers, strict=True)
+        turn_record(event, Embedded(vectors), embedder, analyser) for event, vectors in zip(events, tiers, strict=True)
     ]
 
 
-def turn_record(
-    event: Event, tiers: dict[str, npt.NDArray[np.float64]], embedder: Embedder, analyser: LexicalAnalyser
-) -> Record:
-    indices, values = analyser.document_vector(event.text, AVERAGE_TURN_TOKENS)
+def open_records(
+    events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser
+) -> list[tuple[Record, str | None]]:
+    """Like `turn_records`, but a turn that cannot be embedded is found by its words, and its error stands beside it."""
+    embedded = embed_each([event.text for event in events], embedder)
+    return [
+        (turn_record(event, one, embedder, analyser), one.error) for event, one in zip(events, embedded, strict=True)
+    ]
+
+
+def turn_record(event: Event, embedded: Embedded, embedder: Embedder, analyser: LexicalAnalyser) -> Record:
+    manifest = embedder.manifest
+    memory = replace(turn_memory(event, embedder.fingerprint), missing_tiers=embedded.missing(manifest))
     return Record(
-        id=point_id(event.tenant, "turn", event.event_id, embedder.manifest.family),
-        payload=turn_memory(event, embedder.fingerprint).payload(),
-        vectors=tiers,
-        lexical=SparseVector(tuple(indices), tuple(values)),
+        id=point_id(event.tenant, "turn", event.event_id, manifest.family),
+        payload=memory.payload(),
+        vectors=embedded.vectors,
+        lexical=lexical_of(event.text, analyser),
     )
 
 

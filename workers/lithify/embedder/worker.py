@@ -1,27 +1,39 @@
-"""One batch of deliveries from the stream to the store: embed, upsert, mark the receipts."""
+"""One batch of deliveries from the stream to the store: embed, upsert, announce, mark the receipts."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 
+import structlog
 from redis.asyncio import Redis
 
-from lithify.embedder.records import becomes_memory, turn_records
+from lithify.embedder.records import open_records, why_ignored
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, Clock, Event
+from lithify.forgetting import are_forgotten
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.store import VectorStore
+from lithify.store import VectorStore, Where, point_id
 from lithify.store.memory import COLLECTION
-from lithify.streams import Delivery, Receipts, crash_point
+from lithify.streams import Delivery, Receipts, crash_point, publish_stored
 
 GROUP = "embed"
+
+Marks = Mapping[str, str | int]
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingWorker:
-    """Every step may be repeated: ids are deterministic, marks overwrite themselves."""
+    """Every step may be repeated: ids are deterministic, marks overwrite themselves, readers of `stored` expect it.
+
+    A turn the model cannot embed is stored with its words only, and backfill tries again. That holds for a broken
+    runtime, too: its turns stay findable while the embedder's health keeps the process unready and says why.
+    """
 
     store: VectorStore
     embedder: Embedder
@@ -31,26 +43,49 @@ class EmbeddingWorker:
     clock: Clock
 
     async def handle(self, deliveries: Sequence[Delivery]) -> None:
-        """The events are searchable on return; only then may they be acknowledged."""
-        kept = [d for d in deliveries if becomes_memory(d.event)]
-        ignored = [d.event for d in deliveries if not becomes_memory(d.event)]
-        if kept:
-            await self._store([d.event for d in kept])
+        """The events are searchable on return, save for those that were forgotten; then they may be acknowledged."""
+        deliveries = await self._not_forgotten(deliveries)
+        ignored = [(d.event, {"ignored": reason}) for d in deliveries if (reason := why_ignored(d.event))]
+        kept = [d for d in deliveries if not why_ignored(d.event)]
+        errors = await self._store([d.event for d in kept]) if kept else []
         crash_point("after_upsert")
+        await self._take_back([d.event for d in kept])
+        await publish_stored(self.redis, kept)
+        crash_point("after_publish")
         now = self.clock()
-        await self._mark([(d.event, {"embedded_at": now}) for d in kept])
-        await self._mark([(event, {"ignored": f"role {event.role} never becomes memory"}) for event in ignored])
+        stored = [(d.event, stored_marks(now, error)) for d, error in zip(kept, errors, strict=True)]
+        await self._mark([*stored, *ignored])
 
-    async def _store(self, events: Sequence[Event]) -> None:
+    async def _store(self, events: Sequence[Event]) -> list[str | None]:
+        """Returns, for each event, why it could not be embedded."""
         loop = asyncio.get_running_loop()
-        records = await loop.run_in_executor(self.executor, turn_records, events, self.embedder, self.analyser)
+        made = await loop.run_in_executor(self.executor, open_records, events, self.embedder, self.analyser)
         crash_point("after_embed")
         # One write for all tenants of the batch, not one sync to disk for each; every record carries its own tenant.
-        await self.store.upsert(EVERY_TENANT, COLLECTION, records)
+        await self.store.upsert(EVERY_TENANT, COLLECTION, [record for record, _ in made])
+        errors = [error for _, error in made]
+        if failed := len(errors) - errors.count(None):
+            log.error("turns_stored_without_vectors", failed=failed, batch=len(errors))
+        return errors
 
-    async def _mark(self, marks: Iterable[tuple[Event, Mapping[str, str | int]]]) -> None:
-        by_tenant: dict[str, list[tuple[str, Mapping[str, str | int]]]] = defaultdict(list)
+    async def _not_forgotten(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+        forgotten = await are_forgotten(self.redis, [d.event for d in deliveries])
+        return list(compress(deliveries, map(not_, forgotten)))
+
+    async def _take_back(self, events: Sequence[Event]) -> None:
+        """Forgetting may have passed while these were embedded, above all if this process had slept meanwhile."""
+        gone, family = compress(events, await are_forgotten(self.redis, events)), self.embedder.manifest.family
+        if ids := [point_id(event.tenant, "turn", event.event_id, family) for event in gone]:
+            await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(ids))
+
+    async def _mark(self, marks: Iterable[tuple[Event, Marks]]) -> None:
+        by_tenant: dict[str, list[tuple[str, Marks]]] = defaultdict(list)
         for event, fields in marks:
             by_tenant[event.tenant].append((event.event_id, fields))
         for tenant, marked in by_tenant.items():
             await Receipts(self.redis).mark(tenant, marked)
+
+
+def stored_marks(now_ms: int, error: str | None) -> Marks:
+    """`embedded_at` says that the turn can be recalled; `error` that for now only its words can be found."""
+    return {"embedded_at": now_ms} if error is None else {"embedded_at": now_ms, "error": error}

