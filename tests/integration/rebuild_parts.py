@@ -14,9 +14,9 @@ from lithify.embedder.records import becomes_memory, turn_records
 from lithify.embedding import Embedder, HashEmbedder
 from lithify.events import EVERY_TENANT, Event, encode_event, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.node import services
 from lithify.node.parts import Model, collection_spec, open_model, open_queue, open_store
 from lithify.node.rebuild import PREFIX, Rebuild
+from lithify.node.workers import embed_consumers
 from lithify.settings import Settings
 from lithify.store import EdgeStore, VectorStore, Where
 from lithify.store.memory import COLLECTION
@@ -146,7 +146,7 @@ async def workers(settings: Settings, archive: Path | None) -> AsyncIterator[tup
         model = open_model(settings, stack)
         queue = await open_queue(settings, stack)
         store = await open_store(settings, model.embedder, stack)
-        consumers = services.embed_consumers(settings, queue, model, store, stack)
+        consumers = embed_consumers(settings, queue, model, store, stack)
         if archive is not None:
             name, limits = slot_name(settings.worker_name), ConsumerSettings(block_ms=10)
             worker = await stack.enter_async_context(open_archive_worker(archive, name, system_clock))

@@ -14,6 +14,7 @@ from lithify.gateway import valve as valve_module
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.gateway.valve import Valve
 from lithify.http import create_app
+from lithify.http.access import Access
 from lithify.streams import Limits, Receipts, connection, keys, open_consumer, read_pressure
 from lithify.streams.member import Member
 from tests.integration.stream_parts import GROUP, PATIENCE_S, STREAM, accept, producer
@@ -24,7 +25,7 @@ TURN: dict[str, Any] = {"user": "u", "session": "s", "role": "user", "text": "he
 
 def gateway_of(redis: Redis, valve: Valve) -> httpx.AsyncClient:
     gateway = Gateway(producer(redis), Receipts(redis), system_clock, wait_limit_ms=0, valve=valve)
-    app = create_app("test", [gateway_router(gateway)], 2**20)
+    app = create_app("test", [gateway_router(gateway, Access.open())], 2**20)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test")
 
 

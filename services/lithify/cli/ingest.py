@@ -57,7 +57,7 @@ def ingest(
                 bar.update(task, completed=batch[-1][0])
         bar.update(task, completed=lines)
         if wait:
-            wait_until_drained(api)
+            wait_until_searchable(api)
     report(tally, as_json)
 
 
@@ -108,8 +108,8 @@ def patiently(api: Api, turns: list[Any]) -> dict[str, Any]:
             return answer
 
 
-def wait_until_drained(api: Api) -> None:
-    while api.call("GET", "/v1/status")["unfinished"]:
+def wait_until_searchable(api: Api) -> None:
+    while api.call("GET", "/v1/status")["unsearchable"]:
         time.sleep(PAUSE_SECONDS)
 
 

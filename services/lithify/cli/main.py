@@ -4,7 +4,24 @@ import sys
 
 import typer
 
-from lithify.cli import calibrate, dlq, doctor, ingest, models, query, rebuild, serve, status
+from lithify.cli import (
+    authored,
+    backfill,
+    calibrate,
+    compact,
+    dlq,
+    doctor,
+    explain,
+    ingest,
+    keys,
+    models,
+    query,
+    rebuild,
+    reembed,
+    serve,
+    status,
+)
+from lithify.cli import eval as evaluation
 from lithify.cli.bench import app as bench
 from lithify.cli.console import talk
 from lithify.errors import LithifyError, Misconfigured
@@ -28,7 +45,14 @@ app.command()(query.assemble)
 app.command()(status.status)
 app.command()(doctor.doctor)
 app.command()(rebuild.rebuild)
+app.command()(reembed.reembed)
+app.command()(backfill.backfill)
+app.command()(compact.compact)
+app.command()(explain.explain)
+app.add_typer(authored.app, name="authored")
+app.add_typer(evaluation.app, name="eval")
 app.add_typer(dlq.app, name="dlq")
+app.add_typer(keys.app, name="keys")
 app.add_typer(models.app, name="models")
 app.add_typer(calibrate.app, name="calibrate")
 app.add_typer(bench, name="bench")

@@ -11,7 +11,15 @@ import typer
 from lithify.cli.console import talk
 from lithify.errors import Invalid
 from lithify.node.jobs import MAINTENANCE, QUEUES
-from lithify.node.processes import run_archive_worker, run_assembly, run_embed_worker, run_gateway, run_jobs, run_node
+from lithify.node.processes import (
+    run_archive_worker,
+    run_assembly,
+    run_embed_worker,
+    run_gate_worker,
+    run_gateway,
+    run_jobs,
+    run_node,
+)
 from lithify.settings import Settings, load_settings, unknown_variables
 from lithify.telemetry import configure_logs
 
@@ -33,6 +41,7 @@ class Service(StrEnum):
 
 class Worker(StrEnum):
     EMBED = "embed"
+    GATE = "gate"
     ARCHIVE = "archive"
 
 
@@ -63,12 +72,12 @@ def worker(
 ) -> None:
     """Run one worker process, against a Redis and a Qdrant server; any number of them share the work."""
     settings = prepared(worker_name=name)
-    run = {Worker.EMBED: run_embed_worker, Worker.ARCHIVE: run_archive_worker}[kind]
-    asyncio.run(run(settings, lambda what: talk.print(f"{what} is reading")))
+    runs = {Worker.EMBED: run_embed_worker, Worker.GATE: run_gate_worker, Worker.ARCHIVE: run_archive_worker}
+    asyncio.run(runs[kind](settings, lambda what: talk.print(f"{what} is reading")))
 
 
 def jobs(queue: Annotated[str, typer.Argument(help=f"Which queue: {', '.join(QUEUES)}.")] = MAINTENANCE) -> None:
-    """Run the background jobs of one queue, against a Redis server."""
+    """Run the background jobs of one queue, against a Redis and a Qdrant server."""
     if queue not in QUEUES:
         raise Invalid(f"no queue is named {queue!r}; there are {', '.join(QUEUES)}")
     settings = prepared()

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
+from lithify.access import Overseer
 from lithify.events import Clock
 from lithify.gateway.letter_schema import (
     MAX_PAGE,
@@ -17,46 +18,48 @@ from lithify.gateway.letter_schema import (
     Selection,
 )
 from lithify.http import JsonRoute, NotFound
+from lithify.http.access import Access
 from lithify.streams import DeadLetters, Letter, LetterId
 from lithify.streams.dead_letters import Outcome
-from lithify.streams.letter import Scope
 
 
-def dead_letter_router(scope: Scope, letters: DeadLetters, clock: Clock) -> APIRouter:
+def dead_letter_router(access: Access, letters: DeadLetters, clock: Clock) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["operations"], route_class=JsonRoute)
+    admin = Depends(access.oversees())
 
     @router.get("/dead-letters")
     async def list_letters(
         limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
         before: Annotated[str | None, Query(max_length=64, description="`next` of the page before.")] = None,
+        overseer: Overseer = admin,
     ) -> LetterPage:
         """Messages that were given up, the newest first."""
-        found = await letters.newest(scope, limit, LetterId.parse(before) if before else None)
+        found = await letters.newest(overseer, limit, LetterId.parse(before) if before else None)
         last = str(found[-1].id) if len(found) == limit else None
         return LetterPage(letters=[LetterSummary(**summary(letter)) for letter in found], next=last)
 
     @router.get("/dead-letters/{letter_id}", responses={404: {}})
-    async def show_letter(letter_id: str) -> LetterDetail:
+    async def show_letter(letter_id: str, overseer: Overseer = admin) -> LetterDetail:
         """One of them with its original payload."""
-        letter = await letters.find(scope, LetterId.parse(letter_id))
+        letter = await letters.find(overseer, LetterId.parse(letter_id))
         if letter is None:
             raise NotFound(f"id: there is no dead letter {letter_id}; it was redriven or purged, or never was")
         return LetterDetail(**summary(letter), payload=payload(letter))
 
     @router.post("/dead-letters:redrive")
-    async def redrive(selection: Selection) -> Redriven:
+    async def redrive(selection: Selection, overseer: Overseer = admin) -> Redriven:
         """Put letters back onto their streams; repeating the call doubles nothing."""
         chosen = selection.letter_ids()
-        return told(await letters.redrive(scope, await letters.ids(scope) if chosen is None else chosen))
+        return told(await letters.redrive(overseer, await letters.ids(overseer) if chosen is None else chosen))
 
     @router.post("/dead-letters:purge")
-    async def purge(selection: PurgeSelection) -> Purged:
+    async def purge(selection: PurgeSelection, overseer: Overseer = admin) -> Purged:
         """Delete letters for good."""
         chosen = selection.letter_ids()
         if chosen is None:
             age_s = selection.older_than_s
-            chosen = await letters.ids(scope, None if age_s is None else clock() - age_s * 1000)
-        return Purged(purged=await letters.purge(scope, chosen))
+            chosen = await letters.ids(overseer, None if age_s is None else clock() - age_s * 1000)
+        return Purged(purged=await letters.purge(overseer, chosen))
 
     return router
 

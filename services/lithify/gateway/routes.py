@@ -4,14 +4,15 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
+from lithify.access import KeyScope
 from lithify.events import Clock, TenantScope, TurnBatch, TurnInput
-from lithify.events.scope import DEFAULT_TENANT
 from lithify.gateway.intake import accept_batch, accept_one, wait_searchable
 from lithify.gateway.schema import Accepted, BatchResult, Receipt
 from lithify.gateway.valve import Valve
 from lithify.http import JsonRoute, NotFound
+from lithify.http.access import Access
 from lithify.streams import Producer, Receipts
 
 
@@ -26,16 +27,16 @@ class Gateway:
     valve: Valve
 
 
-def gateway_router(gateway: Gateway) -> APIRouter:
+def gateway_router(gateway: Gateway, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["ingest"], route_class=JsonRoute)
-    # Without API keys everything on loopback is one tenant.
-    scope = TenantScope(DEFAULT_TENANT)
+    sender, reader = Depends(access.needs(KeyScope.INGEST)), Depends(access.needs(KeyScope.READ))
 
     @router.post("/turns", status_code=HTTPStatus.ACCEPTED, responses={200: {"model": Accepted}, 409: {}, 429: {}})
     async def accept_turn(
         turn: TurnInput,
         response: Response,
         wait: Annotated[Literal["searchable"] | None, Query(description="Wait until recall can find it.")] = None,
+        scope: TenantScope = sender,
     ) -> Accepted:
         """Accept one turn; on return it is durable and in the session's tail."""
         gateway.valve.check()
@@ -49,13 +50,13 @@ def gateway_router(gateway: Gateway) -> APIRouter:
         return accepted
 
     @router.post("/turns:batch", status_code=HTTPStatus.ACCEPTED, responses={429: {}})
-    async def accept_turns(batch: TurnBatch) -> BatchResult:
+    async def accept_turns(batch: TurnBatch, scope: TenantScope = sender) -> BatchResult:
         """Accept up to 512 turns, each with its own result."""
         gateway.valve.check()
         return await accept_batch(scope, batch.turns, gateway.producer, gateway.clock)
 
     @router.get("/receipts/{event_id:path}", responses={404: {}})
-    async def receipt(event_id: Annotated[str, Path(max_length=256)]) -> Receipt:
+    async def receipt(event_id: Annotated[str, Path(max_length=256)], scope: TenantScope = reader) -> Receipt:
         """What has happened to an event so far."""
         fields = await gateway.receipts.read(scope.tenant, event_id)
         if fields is None:

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, Json
 
 
 class FieldError(BaseModel):
@@ -50,7 +50,8 @@ class Receipt(BaseModel):
     embedded_at: int | None = None
     gated_at: int | None = None
     promoted: bool | None = None
+    memory_id: str | None = Field(None, description="The durable memory that holds a promoted turn.")
     compacted_into: str | None = None
     ignored: str | None = Field(None, description="Why the event never becomes memory, e.g. its role.")
     error: str | None = None
-    gate: dict[str, Any] | None = Field(None, description="All signals of the gate.")
+    gate: Json[dict[str, Any]] | None = Field(None, description="All signals of the gate and its threshold.")

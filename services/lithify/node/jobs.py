@@ -1,32 +1,82 @@
-"""The jobs of this system: which there are, when they run, and the process that runs them."""
+"""The jobs of this system: which there are, when they run, and what runs them."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from datetime import time
 from typing import Final
 
 from lithify.archiver.inspection import JOB as INSPECT_ARCHIVE
 from lithify.archiver.inspection import inspect_archive
+from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
+from lithify.compactor.job import compact_session
+from lithify.compactor.parts import Compactor
+from lithify.compactor.retention import PURGE_JOB, RawRetention, purge_compacted
+from lithify.embedder.backfill import JOB as BACKFILL
+from lithify.embedder.backfill import BackfillParts, backfill
 from lithify.events import system_clock
 from lithify.jobs import JobRunner, Registry, RunnerSettings, Schedule, Scheduler, daily, given, open_connection
-from lithify.node.parts import Queue
+from lithify.jobs.compaction import JOB as COMPACT
+from lithify.jobs.compaction import QUEUE as COMPACTION
+from lithify.memory.compaction.draft import Abstractive
+from lithify.memory.compaction.plan import CompactionPolicy
+from lithify.node.parts import Model, Queue
+from lithify.node.profiles import tail_policy
 from lithify.settings import Settings
+from lithify.store import VectorStore
 
 MAINTENANCE: Final = "maintenance"
-QUEUES: Final = (MAINTENANCE,)
+QUEUES: Final = (MAINTENANCE, COMPACTION)
 # At night in Europe and America, and never at the full hour when everybody else's jobs start.
 INSPECTION_TIME: Final = time(3, 23)
+PURGE_TIME: Final = time(3, 53)
+HOUR_MS: Final = 3_600_000
+MINUTE_MS: Final = 60_000
 
 
-def job_runner(settings: Settings, queue: Queue, name: str, stack: AsyncExitStack) -> JobRunner[None]:
-    connection = open_connection(queue.url)
+@dataclass(frozen=True, slots=True)
+class JobParts:
+    """Everything jobs work on; `summariser` only where one is configured."""
+
+    settings: Settings
+    queue: Queue
+    model: Model
+    store: VectorStore
+    summariser: Abstractive | None
+
+
+def job_runner(parts: JobParts, name: str, stack: AsyncExitStack) -> JobRunner[None]:
+    connection = open_connection(parts.queue.url)
     stack.callback(connection.close)
     executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="job"))
-    return JobRunner(connection, name, registry(settings), None, executor, RunnerSettings(), system_clock)
+    return JobRunner(connection, name, registry(parts), None, executor, RunnerSettings(), system_clock)
 
 
-def registry(settings: Settings) -> Registry[None]:
-    return {INSPECT_ARCHIVE: given(inspect_archive, settings.archive_folder)}
+def registry(parts: JobParts) -> Registry[None]:
+    settings, redis, store, embedder = parts.settings, parts.queue.redis, parts.store, parts.model.embedder
+    idle = IdleSearch(redis, settings.partitions, settings.compact_idle_minutes * MINUTE_MS, system_clock)
+    return {
+        INSPECT_ARCHIVE: given(inspect_archive, settings.archive_folder),
+        BACKFILL: given(backfill, BackfillParts(store, embedder, redis, system_clock)),
+        COMPACT: given(compact_session, compactor(parts)),
+        IDLE_JOB: given(compact_idle, idle),
+        PURGE_JOB: given(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
+    }
+
+
+def compactor(parts: JobParts) -> Compactor:
+    settings, model = parts.settings, parts.model
+    return Compactor(
+        parts.store,
+        model.embedder,
+        model.analyser,
+        parts.queue.redis,
+        settings.partitions,
+        system_clock,
+        tokens=settings.compact_tokens,
+        policy=CompactionPolicy(settings.compact_cluster_turns, tail_policy(settings)),
+        abstractive=parts.summariser,
+    )
 
 
 def scheduler(settings: Settings, queue: Queue, stack: AsyncExitStack) -> Scheduler:
@@ -37,4 +87,10 @@ def scheduler(settings: Settings, queue: Queue, stack: AsyncExitStack) -> Schedu
 
 
 def schedules(settings: Settings) -> list[Schedule]:
-    return [daily("inspect-archive", MAINTENANCE, INSPECT_ARCHIVE, INSPECTION_TIME)] if settings.archive else []
+    wanted = [
+        (True, Schedule("backfill", MAINTENANCE, BACKFILL, HOUR_MS)),
+        (settings.archive, daily("inspect-archive", MAINTENANCE, INSPECT_ARCHIVE, INSPECTION_TIME)),
+        (settings.compact_idle_minutes > 0, Schedule("compact-idle", COMPACTION, IDLE_JOB, MINUTE_MS)),
+        (settings.retention_days > 0, daily("purge-compacted", MAINTENANCE, PURGE_JOB, PURGE_TIME)),
+    ]
+    return [schedule for is_wanted, schedule in wanted if is_wanted]

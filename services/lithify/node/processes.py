@@ -10,16 +10,22 @@ from typing import Any, Protocol
 import structlog
 from fastapi import APIRouter
 
+from lithify.access import KeyDoor
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import system_clock
+from lithify.gateway.valve import Valve
 from lithify.http import create_app
-from lithify.node import jobs, services
-from lithify.node.parts import Queue, open_model, open_queue, open_store
+from lithify.http.access import Access
+from lithify.http.reference import reference_router
+from lithify.jobs.compaction import QUEUE as COMPACTION
+from lithify.node import jobs, services, workers
+from lithify.node.parts import Model, Queue, open_model, open_queue, open_store, open_summariser
 from lithify.node.redis_server import EmbeddedRedis, ServerDied
 from lithify.node.signals import stop_on_signals
 from lithify.node.status import Watched, status_router
 from lithify.node.web import listen, serve
 from lithify.settings import Settings
+from lithify.store import VectorStore
 from lithify.streams import Consumer, Janitor, arm, keep_beating
 from lithify.streams.cancellation import end_tasks
 
@@ -56,27 +62,30 @@ async def run_node(settings: Settings, announce: Announce) -> None:
         # The model first: it is the likeliest to be missing, and nothing runs yet that would need stopping.
         model = open_model(settings, stack)
         queue = await open_queue(settings, stack)
+        door = await services.door(settings, queue)
         store = await open_store(settings, model.embedder, stack)
-        consumers = services.embed_consumers(settings, queue, model, store, stack)
+        parts = jobs.JobParts(settings, queue, model, store, open_summariser(settings))
+        consumers = [
+            *workers.embed_consumers(settings, queue, model, store, stack),
+            workers.gate_consumer(settings, queue, model, store, stack),
+            *workers.compaction_triggers(settings, queue, stack),
+        ]
         keepers = []
         if settings.archive:
-            archive, archiving = await services.archiver(settings, queue, stack)
+            archive, archiving = await workers.archiver(settings, queue, stack)
             consumers.append(archiving)
             keepers.append(archive.keep_sealed())
         watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
         valve = services.valve(settings, queue)
+        routers, watching = await node_routers(settings, queue, model, store, watched, valve, door, stack)
         duties = Duties(
-            [
-                *services.gateway(settings, queue, valve),
-                services.assembly(settings, queue, model, store),
-                status_router(watched),
-            ],
+            routers,
             [
                 *consumers,
-                jobs.job_runner(settings, queue, jobs.MAINTENANCE, stack),
+                *(jobs.job_runner(parts, name, stack) for name in jobs.QUEUES),
                 jobs.scheduler(settings, queue, stack),
             ],
-            [valve.run(), *keepers, *housekeeping(settings, queue, consumers)],
+            [valve.run(), *keepers, *watching, *housekeeping(settings, queue, consumers)],
         )
         announce(model.embedder.manifest.name)
         await run_until_stopped(settings, duties, listener)
@@ -86,9 +95,10 @@ async def run_gateway(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(settings.host, settings.port))
         queue = await open_queue(with_redis(settings), stack)
+        door = await services.door(settings, queue)
         valve = services.valve(settings, queue)
         watched = Watched(queue.redis, settings.partitions)
-        routers = [*services.gateway(settings, queue, valve), status_router(watched)]
+        routers = [*services.gateway(settings, queue, valve, door), *common_routers(watched, door)]
         announce("gateway")
         await run_until_stopped(settings, Duties(routers, keepers=[valve.run()]), listener)
 
@@ -98,11 +108,13 @@ async def run_assembly(settings: Settings, announce: Announce) -> None:
         listener = stack.enter_context(listen(settings.host, settings.port))
         model = open_model(settings, stack)
         queue = await open_queue(with_servers(settings), stack)
+        door = await services.door(settings, queue)
         store = await open_store(settings, model.embedder, stack)
         watched = Watched(queue.redis, settings.partitions, store, model.embedder)
-        routers = [services.assembly(settings, queue, model, store), status_router(watched)]
+        routers, keepers = await services.assembly(settings, queue, model, store, door, stack)
         announce("assembly")
-        await run_until_stopped(settings, Duties(routers), listener)
+        duties = Duties([*routers, *common_routers(watched, door)], keepers=keepers)
+        await run_until_stopped(settings, duties, listener)
 
 
 async def run_embed_worker(settings: Settings, announce: Announce) -> None:
@@ -110,16 +122,27 @@ async def run_embed_worker(settings: Settings, announce: Announce) -> None:
         model = open_model(settings, stack)
         queue = await open_queue(with_servers(settings), stack)
         store = await open_store(settings, model.embedder, stack)
-        consumers = services.embed_consumers(settings, queue, model, store, stack)
+        consumers = workers.embed_consumers(settings, queue, model, store, stack)
         announce("embedding worker")
         duties = Duties(workers=[*consumers], keepers=housekeeping(settings, queue, consumers))
+        await run_until_stopped(settings, duties, None)
+
+
+async def run_gate_worker(settings: Settings, announce: Announce) -> None:
+    async with AsyncExitStack() as stack:
+        model = open_model(settings, stack)
+        queue = await open_queue(with_servers(settings), stack)
+        store = await open_store(settings, model.embedder, stack)
+        consumer = workers.gate_consumer(settings, queue, model, store, stack)
+        announce("gating worker")
+        duties = Duties(workers=[consumer], keepers=housekeeping(settings, queue, [consumer]))
         await run_until_stopped(settings, duties, None)
 
 
 async def run_archive_worker(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         queue = await open_queue(with_redis(settings), stack)
-        archive, consumer = await services.archiver(settings, queue, stack)
+        archive, consumer = await workers.archiver(settings, queue, stack)
         announce("archive worker")
         keepers = [archive.keep_sealed(), *housekeeping(settings, queue, [consumer])]
         await run_until_stopped(settings, Duties(workers=[consumer], keepers=keepers), None)
@@ -128,10 +151,40 @@ async def run_archive_worker(settings: Settings, announce: Announce) -> None:
 async def run_jobs(settings: Settings, queue_name: str, announce: Announce) -> None:
     """One queue per process; the schedule is kept by whichever of them holds the lock."""
     async with AsyncExitStack() as stack:
-        queue = await open_queue(with_redis(settings), stack)
-        runner = jobs.job_runner(settings, queue, queue_name, stack)
+        model = open_model(settings, stack)
+        queue = await open_queue(with_servers(settings), stack)
+        store = await open_store(settings, model.embedder, stack)
+        parts = jobs.JobParts(settings, queue, model, store, open_summariser(settings))
+        runner = jobs.job_runner(parts, queue_name, stack)
+        # Who compacts also watches for what is to be compacted; other queues have nothing to read.
+        triggers = workers.compaction_triggers(settings, queue, stack) if queue_name == COMPACTION else []
         announce(f"job runner of queue {queue_name}")
-        await run_until_stopped(settings, Duties(workers=[runner, jobs.scheduler(settings, queue, stack)]), None)
+        duties = Duties(
+            workers=[runner, jobs.scheduler(settings, queue, stack), *triggers],
+            keepers=housekeeping(settings, queue, triggers),
+        )
+        await run_until_stopped(settings, duties, None)
+
+
+async def node_routers(
+    settings: Settings,
+    queue: Queue,
+    model: Model,
+    store: VectorStore,
+    watched: Watched,
+    valve: Valve,
+    door: KeyDoor,
+    stack: AsyncExitStack,
+) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
+    """Everything the node answers, and what must be kept going beside it."""
+    assembly, keepers = await services.assembly(settings, queue, model, store, door, stack)
+    return [*services.gateway(settings, queue, valve, door), *assembly, *common_routers(watched, door)], keepers
+
+
+def common_routers(watched: Watched, door: KeyDoor) -> list[APIRouter]:
+    """What every service answers, whatever else it does."""
+    access = Access(door)
+    return [status_router(watched, access), reference_router(access)]
 
 
 def with_redis(settings: Settings) -> Settings:
@@ -149,7 +202,7 @@ def with_servers(settings: Settings) -> Settings:
 
 def housekeeping(settings: Settings, queue: Queue, consumers: Sequence[Consumer]) -> list[Coroutine[Any, Any, None]]:
     """Whoever consumes also sweeps and tells that it lives; an embedded server is watched."""
-    janitor = Janitor(queue.redis, services.turn_readers(settings))
+    janitor = Janitor(queue.redis, workers.stream_readers(settings))
     keepers: list[Coroutine[Any, Any, None]] = [
         janitor.run(),
         keep_beating(queue.redis, consumers, system_clock),

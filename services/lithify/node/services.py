@@ -1,50 +1,40 @@
-"""Builds the services and workers of a process from its parts."""
+"""Builds the services of a process from its parts."""
 
-import socket
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
+from typing import Any
 
 from fastapi import APIRouter
 
-from lithify.archiver.worker import GROUP as ARCHIVE_GROUP
-from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker, slot_name
+from lithify.access import KeyDoor, KeyStore, RateLimit, is_loopback, key_door, require_safe_bind
 from lithify.assembly.assemble import Assembler
+from lithify.assembly.authored_routes import authored_router
+from lithify.assembly.compaction_routes import Compactions, compaction_router
+from lithify.assembly.memories import Memories
+from lithify.assembly.memory_routes import memory_router
 from lithify.assembly.retrieval import Retriever
-from lithify.assembly.routes import Assembly, assembly_router
-from lithify.embedder.worker import GROUP as EMBED_GROUP
-from lithify.embedder.worker import EmbeddingWorker
-from lithify.events import EVERY_TENANT, system_clock
+from lithify.assembly.routes import assembly_router
+from lithify.assembly.service import Assembly
+from lithify.assembly.token_counter import load_counter
+from lithify.authored import AuthoredReader, Documents, FolderWatch, Reserve, check_startup
+from lithify.events import TenantScope, system_clock
+from lithify.events.scope import DEFAULT_TENANT
 from lithify.gateway.dead_letters import dead_letter_router
+from lithify.gateway.key_routes import key_router
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.gateway.valve import Valve
-from lithify.memory.ranking.profile import RECALL, SEED
+from lithify.http.access import Access
+from lithify.jobs import open_connection
+from lithify.node.maintenance import maintenance_router
 from lithify.node.parts import Model, Queue
+from lithify.node.profiles import retrieval_profile
+from lithify.node.workers import stream_readers
 from lithify.settings import Settings
 from lithify.store import VectorStore
-from lithify.streams import (
-    Consumer,
-    ConsumerSettings,
-    DeadLetters,
-    Limits,
-    Producer,
-    Receipts,
-    Retention,
-    keys,
-    open_consumer,
-)
+from lithify.streams import DeadLetters, Limits, Producer, Receipts, Retention
 
-PROFILES = {profile.name: profile.normalised() for profile in (RECALL, SEED)}
 DAY_S = 86_400
 HOUR_S = 3_600
-
-
-def turn_streams(settings: Settings) -> list[str]:
-    return [keys.turns(partition) for partition in range(settings.partitions)]
-
-
-def turn_readers(settings: Settings) -> dict[str, frozenset[str]]:
-    """The groups through which every accepted event must have gone before its stream entry may go."""
-    groups = frozenset({EMBED_GROUP, ARCHIVE_GROUP} if settings.archive else {EMBED_GROUP})
-    return dict.fromkeys(turn_streams(settings), groups)
 
 
 def valve(settings: Settings, queue: Queue) -> Valve:
@@ -53,52 +43,82 @@ def valve(settings: Settings, queue: Queue) -> Valve:
         unread=settings.pressure_unread,
         memory_share=settings.pressure_memory,
     )
-    return Valve(queue.redis, turn_readers(settings), limits)
+    return Valve(queue.redis, stream_readers(settings), limits)
 
 
-def gateway(settings: Settings, queue: Queue, guard: Valve) -> list[APIRouter]:
+async def door(settings: Settings, queue: Queue) -> KeyDoor:
+    """Raises Misconfigured if other machines could reach a service that asks nobody for a key."""
+    rate = RateLimit(queue.redis, settings.rate_limit)
+    guarded = key_door(KeyStore(queue.redis, system_clock), rate, loopback=is_loopback(settings.host))
+    require_safe_bind(settings.host, keys_exist=await guarded.keys_exist())
+    return guarded
+
+
+def gateway(settings: Settings, queue: Queue, guard: Valve, door: KeyDoor) -> list[APIRouter]:
     retention = Retention(
         receipt_s=settings.receipt_days * DAY_S, tail_s=settings.tail_days * DAY_S, tail_length=settings.tail_turns
     )
     producer = Producer(queue.redis, settings.partitions, system_clock, retention)
     intake = Gateway(producer, Receipts(queue.redis), system_clock, settings.wait_limit_ms, guard)
     letters = DeadLetters(queue.redis, settings.partitions, system_clock)
-    # Without API keys whoever reaches the loopback is the operator.
-    return [gateway_router(intake), dead_letter_router(EVERY_TENANT, letters, system_clock)]
+    access = Access(door)
+    return [
+        gateway_router(intake, access),
+        dead_letter_router(access, letters, system_clock),
+        key_router(KeyStore(queue.redis, system_clock), door),
+    ]
 
 
-def assembly(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> APIRouter:
-    retriever = Retriever(store, model.embedder, model.analyser, model.executor)
-    profile = PROFILES[settings.retrieval_profile]
-    assembler = Assembler(retriever, queue.redis, settings.partitions, settings.tail_turns, profile)
-    return assembly_router(Assembly(assembler, queue.redis, system_clock, settings.trace_hours * HOUR_S))
+async def assembly(
+    settings: Settings, queue: Queue, model: Model, store: VectorStore, door: KeyDoor, stack: AsyncExitStack
+) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
+    """Its routes, and what must be kept going beside them. Raises Misconfigured if the hard rules do not fit."""
+    access, jobs = Access(door), open_connection(queue.url)
+    stack.callback(jobs.close)
+    documents, keepers = await rules(settings, queue, model, store)
+    memories = Memories(store, model.embedder, model.analyser, model.executor, queue.redis, system_clock)
+    routers = [
+        assembly_router(recall(settings, queue, model, store), access),
+        memory_router(memories, access),
+        authored_router(documents, access),
+        compaction_router(Compactions(store, jobs), access),
+        maintenance_router(jobs, access),
+    ]
+    return routers, keepers
 
 
-def embed_consumers(
-    settings: Settings, queue: Queue, model: Model, store: VectorStore, stack: AsyncExitStack
-) -> list[Consumer]:
-    worker = EmbeddingWorker(store, model.embedder, model.analyser, queue.redis, model.executor, system_clock)
-    limits = consumer_limits(settings)
-    # Stable across restarts, so that each slot finds its own pending messages again.
-    name = settings.worker_name or socket.gethostname()
-    consumers = []
-    for slot in range(settings.embed_slots):
-        redis = open_consumer(queue.url, limits.block_ms)
-        stack.push_async_callback(redis.aclose)
-        streams = turn_streams(settings)
-        consumers.append(Consumer(redis, streams, EMBED_GROUP, f"{name}-{slot}", worker.handle, limits, system_clock))
-    return consumers
-
-
-async def archiver(settings: Settings, queue: Queue, stack: AsyncExitStack) -> tuple[ArchiveWorker, Consumer]:
-    name, limits = slot_name(settings.worker_name), consumer_limits(settings)
-    worker = await stack.enter_async_context(open_archive_worker(settings.archive_folder, name, system_clock))
-    redis = open_consumer(queue.url, limits.block_ms)
-    stack.push_async_callback(redis.aclose)
-    return worker, archive_consumer(worker, redis, settings.partitions, name, limits, system_clock)
-
-
-def consumer_limits(settings: Settings) -> ConsumerSettings:
-    return ConsumerSettings(
-        batch=settings.embed_batch_turns, lease_ms=settings.lease_ms, max_attempts=settings.max_attempts
+def recall(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> Assembly:
+    reader = AuthoredReader(store, queue.redis, frozenset(settings.authored_core), model.embedder.manifest.family)
+    assembler = Assembler(
+        Retriever(store, model.embedder, model.analyser, model.executor),
+        queue.redis,
+        settings.partitions,
+        settings.tail_turns,
+        retrieval_profile(settings),
+        rules=reader,
+        counter=load_counter(settings.token_counter),
+        check_invariants=settings.check_invariants,
     )
+    ttl_s = settings.trace_hours * HOUR_S
+    return Assembly(assembler, queue.redis, system_clock, ttl_s, settings.assemble_deadline_ms)
+
+
+async def rules(
+    settings: Settings, queue: Queue, model: Model, store: VectorStore
+) -> tuple[Documents, list[Coroutine[Any, Any, None]]]:
+    """The authored documents, checked against their reserve; their folder is loaded, and then watched."""
+    core = frozenset(settings.authored_core)
+    # A share alone says nothing before a budget is known; without one there is nothing to check at start.
+    share = retrieval_profile(settings).hard_fraction if settings.startup_budget else None
+    reserve = Reserve(share, settings.startup_budget)
+    documents = Documents(
+        store, model.embedder, model.analyser, queue.redis, model.executor, system_clock, core, reserve
+    )
+    keepers = []
+    if settings.authored_dir is not None:
+        watch = FolderWatch(settings.authored_dir, documents, TenantScope(DEFAULT_TENANT))
+        await watch.sync()
+        keepers.append(watch.run())
+    await documents.settle()
+    await check_startup(store, core, reserve)
+    return documents, keepers

@@ -1,20 +1,23 @@
 """Liveness, readiness and the state of the queues, told truthfully."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from redis.asyncio import Redis
 
+from lithify.access import KeyScope
+from lithify.embedder.worker import GROUP as EMBED_GROUP
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError, Unavailable
-from lithify.events import EVERY_TENANT
+from lithify.events import TenantScope
+from lithify.http.access import Access
 from lithify.store import VectorStore, Where
 from lithify.store.memory import COLLECTION
-from lithify.streams import Consumer, keys, read_lag, read_workers
+from lithify.streams import Consumer, Lag, keys, read_lag, read_workers
 from lithify.streams.outage import outages
 
 
@@ -29,8 +32,9 @@ class Watched:
     consumers: Sequence[Consumer] = ()
 
 
-def status_router(watched: Watched) -> APIRouter:
+def status_router(watched: Watched, access: Access) -> APIRouter:
     router = APIRouter(tags=["operations"])
+    reader = Depends(access.needs(KeyScope.READ))
 
     @router.get("/livez")
     async def livez() -> dict[str, str]:
@@ -46,9 +50,9 @@ def status_router(watched: Watched) -> APIRouter:
         return {"status": "unready" if troubles else "ready", "troubles": troubles}
 
     @router.get("/v1/status")
-    async def status() -> dict[str, Any]:
-        """What is stored, what waits, and how well the parts are."""
-        return await describe(watched)
+    async def status(caller: TenantScope = reader) -> dict[str, Any]:
+        """What the tenant has stored, what waits, and how well the parts are."""
+        return await describe(caller, watched)
 
     return router
 
@@ -67,18 +71,24 @@ async def find_troubles(watched: Watched) -> list[str]:
     return troubles
 
 
-async def describe(watched: Watched) -> dict[str, Any]:
-    lags = [lag for p in range(watched.partitions) for lag in await read_lag(watched.redis, keys.turns(p))]
+async def describe(scope: TenantScope, watched: Watched) -> dict[str, Any]:
+    streams = [key(partition) for key in (keys.turns, keys.stored) for partition in range(watched.partitions)]
+    lags = [lag for stream in streams for lag in await read_lag(watched.redis, stream)]
     return {
         "version": version("lithify"),
         "ready": not await find_troubles(watched),
         "embedder": None if watched.embedder is None else describe_embedder(watched.embedder),
-        "store": None if watched.store is None else await describe_store(watched.store),
+        "store": None if watched.store is None else await describe_store(scope, watched.store),
         "streams": [asdict(lag) for lag in lags],
-        "unfinished": sum(lag.unread + lag.pending for lag in lags),
+        "unfinished": waiting(lags),
+        "unsearchable": waiting(lag for lag in lags if lag.group == EMBED_GROUP),
         "dead_letters": await count_dead(watched.redis, watched.partitions),
         "workers": [asdict(worker) for worker in await read_workers(watched.redis)],
     }
+
+
+def waiting(lags: Iterable[Lag]) -> int:
+    return sum(lag.unread + lag.pending for lag in lags)
 
 
 def describe_embedder(embedder: Embedder) -> dict[str, Any]:
@@ -86,10 +96,10 @@ def describe_embedder(embedder: Embedder) -> dict[str, Any]:
     return {"profile": embedder.manifest.name, "fingerprint": embedder.fingerprint, **asdict(health)}
 
 
-async def describe_store(store: VectorStore) -> dict[str, Any]:
+async def describe_store(scope: TenantScope, store: VectorStore) -> dict[str, Any]:
     health = asdict(await store.health())
     try:
-        return health | {"memories": await store.count(EVERY_TENANT, COLLECTION, Where())}
+        return health | {"memories": await store.count(scope, COLLECTION, Where())}
     except LithifyError:
         return health | {"memories": None}
 

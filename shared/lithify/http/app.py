@@ -10,7 +10,8 @@ from lithify.http.body import BodyLimit
 
 
 def create_app(title: str, routers: Sequence[APIRouter], max_body_bytes: int) -> FastAPI:
-    app = FastAPI(title=title, version=version("lithify"), redirect_slashes=False)
+    # The reference is a router of ours: the framework's own would tell everybody.
+    app = FastAPI(title=title, version=version("lithify"), redirect_slashes=False, openapi_url=None)
     for router in routers:
         app.include_router(router)
     problem.install(app)

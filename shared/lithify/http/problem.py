@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from lithify.access import Forbidden, Unauthorised
 from lithify.errors import Conflict, Invalid, LithifyError, Overloaded, Unavailable
 
 MEDIA_TYPE = "application/problem+json"
@@ -24,6 +25,8 @@ class NotFound(LithifyError):
 
 # The first kind that matches decides; what is not listed is a fault of ours.
 STATUS_OF: tuple[tuple[type[LithifyError], HTTPStatus], ...] = (
+    (Unauthorised, HTTPStatus.UNAUTHORIZED),
+    (Forbidden, HTTPStatus.FORBIDDEN),
     (NotFound, HTTPStatus.NOT_FOUND),
     (Conflict, HTTPStatus.CONFLICT),
     (Invalid, HTTPStatus.UNPROCESSABLE_ENTITY),
@@ -77,11 +80,13 @@ async def on_http_error(_: Request, error: Exception) -> Response:
 async def on_lithify_error(_: Request, error: Exception) -> Response:
     for kind, status in STATUS_OF:
         if isinstance(error, kind):
-            return problem(status, str(error), retry_headers(error))
+            return problem(status, str(error), extra_headers(error))
     return await on_unexpected_error(_, error)
 
 
-def retry_headers(error: Exception) -> dict[str, str] | None:
+def extra_headers(error: Exception) -> dict[str, str] | None:
+    if isinstance(error, Unauthorised):
+        return {"WWW-Authenticate": 'Bearer realm="lithify"'}
     if not isinstance(error, Unavailable):
         return None
     seconds = error.retry_after_s if isinstance(error, Overloaded) else RETRY_AFTER_SECONDS

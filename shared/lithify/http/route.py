@@ -9,9 +9,14 @@ from fastapi.routing import APIRoute
 
 
 class JsonRequest(Request):
+    """`parsed` is the body once it was read; the framework reads it before it asks dependencies."""
+
+    parsed: Any = None
+
     async def json(self) -> Any:
         # orjson's error is a json.JSONDecodeError, which the framework turns into a validation error.
-        return orjson.loads(await self.body())
+        self.parsed = orjson.loads(await self.body())
+        return self.parsed
 
 
 class JsonRoute(APIRoute):

@@ -1,6 +1,5 @@
 """The one settings class; each field's description is what the reference table and error messages show."""
 
-import ipaddress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -184,19 +183,3 @@ class Settings(BaseSettings):
     @property
     def archive_folder(self) -> Path:
         return self.archive_dir or self.data_dir / "archive"
-
-    @field_validator("host")
-    @classmethod
-    def _loopback_without_keys(cls, value: str) -> str:
-        if not is_loopback(value):
-            raise ValueError("without API keys only a loopback address is allowed")
-        return value
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

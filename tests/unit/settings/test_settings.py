@@ -11,7 +11,6 @@ from lithify.settings import Settings, load_settings, unknown_variables
     [
         ("LITHIFY_PORT", "abc", "1 to 65535"),
         ("LITHIFY_PORT", "70000", "1 to 65535"),
-        ("LITHIFY_HOST", "0.0.0.0", "loopback"),
         ("LITHIFY_REDIS_URL", "localhost:6379", "redis://"),
         ("LITHIFY_QDRANT_URL", "ftp://x", "http://"),
         ("LITHIFY_PARTITIONS", "0", "1 to 1024"),

@@ -1,0 +1,115 @@
+"""Builds the workers of a process from its parts."""
+
+import socket
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Final
+
+from lithify.archiver.worker import GROUP as ARCHIVE_GROUP
+from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker, slot_name
+from lithify.compactor.trigger import GROUP as COMPACT_GROUP
+from lithify.compactor.trigger import CompactionTrigger
+from lithify.embedder.worker import GROUP as EMBED_GROUP
+from lithify.embedder.worker import EmbeddingWorker
+from lithify.events import system_clock
+from lithify.gatekeeper.judge import Judge
+from lithify.gatekeeper.worker import GROUP as GATE_GROUP
+from lithify.gatekeeper.worker import GateWorker
+from lithify.jobs import open_connection
+from lithify.memory.gating.gate import GateConfig
+from lithify.node.parts import Model, Queue
+from lithify.settings import Settings
+from lithify.store import VectorStore
+from lithify.streams import Consumer, ConsumerSettings, Handler, keys, open_consumer
+
+# Searching is quick and shares the engine with whoever waits for an answer: small batches let those in between.
+GATE_BATCH: Final = 64
+# Only counts; the more at once, the fewer round trips.
+TRIGGER_BATCH: Final = 512
+
+
+def turn_streams(settings: Settings) -> list[str]:
+    return [keys.turns(partition) for partition in range(settings.partitions)]
+
+
+def stored_streams(settings: Settings) -> list[str]:
+    return [keys.stored(partition) for partition in range(settings.partitions)]
+
+
+def stream_readers(settings: Settings) -> dict[str, frozenset[str]]:
+    """The groups through which every event must have gone before its stream entry may go."""
+    turns = frozenset({EMBED_GROUP, ARCHIVE_GROUP} if settings.archive else {EMBED_GROUP})
+    stored = frozenset({GATE_GROUP, COMPACT_GROUP} if compacts_by_itself(settings) else {GATE_GROUP})
+    return dict.fromkeys(turn_streams(settings), turns) | dict.fromkeys(stored_streams(settings), stored)
+
+
+def embed_consumers(
+    settings: Settings, queue: Queue, model: Model, store: VectorStore, stack: AsyncExitStack
+) -> list[Consumer]:
+    worker = EmbeddingWorker(store, model.embedder, model.analyser, queue.redis, model.executor, system_clock)
+    limits, streams = consumer_limits(settings), turn_streams(settings)
+    return [
+        consumer(settings, queue, streams, EMBED_GROUP, slot, worker.handle, limits, stack)
+        for slot in range(settings.embed_slots)
+    ]
+
+
+def gate_consumer(
+    settings: Settings, queue: Queue, model: Model, store: VectorStore, stack: AsyncExitStack
+) -> Consumer:
+    config = GateConfig(
+        patterns=settings.gate_patterns,
+        threshold=settings.gate_threshold,
+        durable_admission=settings.durable_admission,
+    )
+    judge = Judge(config, settings.gate_merge, model.analyser)
+    worker = GateWorker(store, queue.redis, model.embedder.manifest.family, judge, system_clock)
+    limits = replace(consumer_limits(settings), batch=GATE_BATCH)
+    return consumer(settings, queue, stored_streams(settings), GATE_GROUP, 0, worker.handle, limits, stack)
+
+
+def compacts_by_itself(settings: Settings) -> bool:
+    return settings.compact_tokens > 0 or settings.compact_idle_minutes > 0
+
+
+def compaction_triggers(settings: Settings, queue: Queue, stack: AsyncExitStack) -> list[Consumer]:
+    """One, or none where sessions are compacted on request only."""
+    if not compacts_by_itself(settings):
+        return []
+    jobs = open_connection(queue.url)
+    stack.callback(jobs.close)
+    idle = settings.compact_idle_minutes > 0
+    trigger = CompactionTrigger(queue.redis, jobs, settings.partitions, settings.compact_tokens, idle, system_clock)
+    limits = replace(consumer_limits(settings), batch=TRIGGER_BATCH)
+    return [consumer(settings, queue, stored_streams(settings), COMPACT_GROUP, 0, trigger.handle, limits, stack)]
+
+
+def consumer(
+    settings: Settings,
+    queue: Queue,
+    streams: list[str],
+    group: str,
+    slot: int,
+    handler: Handler,
+    limits: ConsumerSettings,
+    stack: AsyncExitStack,
+) -> Consumer:
+    redis = open_consumer(queue.url, limits.block_ms)
+    stack.push_async_callback(redis.aclose)
+    # Stable across restarts, so that each slot finds its own pending messages again.
+    name = f"{settings.worker_name or socket.gethostname()}-{slot}"
+    return Consumer(redis, streams, group, name, handler, limits, system_clock)
+
+
+async def archiver(settings: Settings, queue: Queue, stack: AsyncExitStack) -> tuple[ArchiveWorker, Consumer]:
+    name, limits = slot_name(settings.worker_name), consumer_limits(settings)
+    worker = await stack.enter_async_context(open_archive_worker(settings.archive_folder, name, system_clock))
+    redis = open_consumer(queue.url, limits.block_ms)
+    stack.push_async_callback(redis.aclose)
+    return worker, archive_consumer(worker, redis, settings.partitions, name, limits, system_clock)
+
+
+def consumer_limits(settings: Settings) -> ConsumerSettings:
+    return ConsumerSettings(
+        batch=settings.embed_batch_turns, lease_ms=settings.lease_ms, max_attempts=settings.max_attempts
+    )

@@ -1,0 +1,109 @@
+"""Keeps API keys in Redis: digests and what they open, never a key itself."""
+
+from collections.abc import Awaitable, Mapping
+from typing import Final, cast
+
+from redis.asyncio import Redis
+
+from lithify.access.key import ApiKey, Credential, KeyScope
+from lithify.access.wanted import WantedKey
+from lithify.events import Clock, EveryTenant, TenantScope
+from lithify.streams import keys
+from lithify.streams.outage import outages
+
+Overseer = TenantScope | EveryTenant
+"""Whose keys may be seen and revoked: those of one tenant, or the operator's view of all."""
+
+_BETWEEN: Final = ","
+
+
+class KeyStore:
+    """Any number of keys per tenant live side by side, so that a new one can take over before the old one is revoked.
+
+    Records of revoked keys stay: a service that ever had a key must not open up because its last one was revoked.
+    Every call raises Unavailable if Redis did not answer.
+    """
+
+    def __init__(self, redis: Redis, clock: Clock) -> None:
+        self._redis = redis
+        self._clock = clock
+
+    async def create(self, wanted: WantedKey) -> tuple[ApiKey, Credential]:
+        """The record, durable on return, and the credential, which nobody can ever read again."""
+        credential = Credential.new()
+        key = ApiKey(
+            id=credential.id,
+            tenant=wanted.tenant,
+            name=wanted.name,
+            scopes=wanted.scopes,
+            created_at=self._clock(),
+            digest=credential.digest(),
+        )
+        async with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hset(keys.api_key(key.id), items=_fields(key))
+            pipe.sadd(keys.API_KEYS, key.id)
+            with outages():
+                await pipe.execute()
+        return key, credential
+
+    async def find(self, key_id: str) -> ApiKey | None:
+        with outages():
+            reply = self._redis.hgetall(keys.api_key(key_id))
+            fields = await cast("Awaitable[dict[bytes, bytes]]", reply)
+        return _key(key_id, fields) if fields else None
+
+    async def exist(self) -> bool:
+        """Whether there ever was a key."""
+        with outages():
+            return bool(await self._redis.scard(keys.API_KEYS))
+
+    async def all(self, overseer: Overseer) -> list[ApiKey]:
+        """The keys in view, the oldest first."""
+        with outages():
+            ids = await cast("Awaitable[set[bytes]]", self._redis.smembers(keys.API_KEYS))
+        found = [await self.find(key_id.decode()) for key_id in ids]
+        return sorted(
+            (key for key in found if key is not None and _in_view(key, overseer)),
+            key=lambda key: (key.created_at, key.id),
+        )
+
+    async def revoke(self, overseer: Overseer, key_id: str) -> ApiKey | None:
+        """Final; repeating keeps the time of the first. None if there is no such key in view."""
+        key = await self.find(key_id)
+        if key is None or not _in_view(key, overseer):
+            return None
+        async with self._redis.pipeline(transaction=True) as pipe:
+            pipe.hsetnx(keys.api_key(key_id), "revoked_at", str(self._clock()))
+            pipe.hdel(keys.api_key(key_id), "digest")
+            with outages():
+                await pipe.execute()
+        return await self.find(key_id)
+
+
+def _in_view(key: ApiKey, overseer: Overseer) -> bool:
+    return isinstance(overseer, EveryTenant) or key.tenant == overseer.tenant
+
+
+def _fields(key: ApiKey) -> list[str | int]:
+    fields: dict[str, str | int] = {
+        "tenant": key.tenant,
+        "name": key.name,
+        "scopes": _BETWEEN.join(sorted(key.scopes)),
+        "created_at": key.created_at,
+        "digest": key.digest,
+    }
+    return [word for pair in fields.items() for word in pair]
+
+
+def _key(key_id: str, raw: Mapping[bytes, bytes]) -> ApiKey:
+    fields = {name.decode(): value.decode() for name, value in raw.items()}
+    revoked_at = fields.get("revoked_at")
+    return ApiKey(
+        id=key_id,
+        tenant=fields["tenant"],
+        name=fields["name"],
+        scopes=frozenset(KeyScope(scope) for scope in fields["scopes"].split(_BETWEEN)),
+        created_at=int(fields["created_at"]),
+        revoked_at=None if revoked_at is None else int(revoked_at),
+        digest=fields.get("digest", ""),
+    )
