@@ -76,6 +76,7 @@ async def test_backfill_gives_it_the_vectors_it_would_have_had(pipeline: Pipelin
     assert [payload, *vectors] == [*plain((await healthy.records())["e2"])]
     receipt = await pipeline.receipt("e2")
     assert (receipt["error"], receipt["backfilled_at"]) == ("", "5000")
+    assert (await pipeline.announced())[-1] == "e2", "the gate must look at it again"
 
 
 async def test_a_second_backfill_changes_nothing(pipeline: Pipeline) -> None:

@@ -135,3 +135,19 @@ async def test_an_empty_update_is_refused(store: VectorStore, name: str) -> None
 async def test_writing_nothing_is_no_error(store: VectorStore, name: str) -> None:
     await store.upsert(ACME, name, [])
     assert await store.count(ACME, name, Where()) == 0
+
+
+async def test_many_payloads_are_merged_each_into_its_own_record(store: VectorStore, name: str) -> None:
+    await store.upsert(EVERY_TENANT, name, [record("a", seq=1), record("b", seq=1), record("c", tenant="rival")])
+    changes: dict[str, dict[str, int | str]] = {
+        id_of("a"): {"seq": 2},
+        id_of("b"): {"note": "x"},
+        id_of("c", "rival"): {"seq": 9},
+        id_of("gone"): {"seq": 9},
+    }
+    await store.set_payloads(ACME, name, changes)
+    found = await store.fetch(EVERY_TENANT, name, [id_of("a"), id_of("b"), id_of("c", "rival"), id_of("gone")])
+    assert [(one.payload.get("seq"), one.payload.get("note")) for one in found] == [(2, None), (1, "x"), (None, None)]
+    await store.set_payloads(ACME, name, {})
+    with pytest.raises(Invalid):
+        await store.set_payloads(ACME, name, {id_of("a"): {"user": "eve"}})

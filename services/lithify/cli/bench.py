@@ -2,6 +2,7 @@
 
 import typer
 
+from lithify.cli.bench_assemble import assemble
 from lithify.cli.bench_cascade import cascade
 from lithify.cli.bench_embed import embed
 from lithify.cli.bench_ingest import ingest
@@ -16,3 +17,4 @@ app.command()(streams)
 app.command()(score)
 app.command()(ingest)
 app.command()(cascade)
+app.command()(assemble)

@@ -51,7 +51,7 @@ def assemble(
         emit_json(answer)
         return
     data.print(answer["text"], markup=False, end="")
-    talk.print(f"{answer['tokens']} of {budget} tokens; trace {answer['trace_id']}")
+    talk.print(f"{answer['tokens']} of {budget} tokens; why: lithify explain {answer['trace_id']}")
 
 
 def warn(reasons: list[str]) -> None:
@@ -70,5 +70,10 @@ def hit_table(hits: list[dict[str, Any]]) -> Table:
 
 
 def excerpt(text: str, width: int = 160) -> str:
-    line = " ".join(text.split()).replace("[", r"\[")
+    """For cells of a table, where brackets would be read as markup."""
+    return shortened(text, width).replace("[", r"\[")
+
+
+def shortened(text: str, width: int) -> str:
+    line = " ".join(text.split())
     return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -57,7 +57,7 @@ def registry(parts: JobParts) -> Registry[None]:
     idle = IdleSearch(redis, settings.partitions, settings.compact_idle_minutes * MINUTE_MS, system_clock)
     return {
         INSPECT_ARCHIVE: given(inspect_archive, settings.archive_folder),
-        BACKFILL: given(backfill, BackfillParts(store, embedder, redis, system_clock)),
+        BACKFILL: given(backfill, BackfillParts(store, embedder, redis, settings.partitions, system_clock)),
         COMPACT: given(compact_session, compactor(parts)),
         IDLE_JOB: given(compact_idle, idle),
         PURGE_JOB: given(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),

@@ -12,6 +12,7 @@ from lithify.assembly.authored_routes import authored_router
 from lithify.assembly.compaction_routes import Compactions, compaction_router
 from lithify.assembly.memories import Memories
 from lithify.assembly.memory_routes import memory_router
+from lithify.assembly.remembered_queries import RememberedQueries
 from lithify.assembly.retrieval import Retriever
 from lithify.assembly.routes import assembly_router
 from lithify.assembly.service import Assembly
@@ -90,7 +91,7 @@ async def assembly(
 def recall(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> Assembly:
     reader = AuthoredReader(store, queue.redis, frozenset(settings.authored_core), model.embedder.manifest.family)
     assembler = Assembler(
-        Retriever(store, model.embedder, model.analyser, model.executor),
+        Retriever(store, RememberedQueries(model.embedder), model.analyser, model.executor),
         queue.redis,
         settings.partitions,
         settings.tail_turns,

@@ -1,8 +1,9 @@
 """Builds the workers of a process from its parts."""
 
 import socket
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Final
 
 from lithify.archiver.worker import GROUP as ARCHIVE_GROUP
@@ -12,11 +13,11 @@ from lithify.compactor.trigger import CompactionTrigger
 from lithify.embedder.worker import GROUP as EMBED_GROUP
 from lithify.embedder.worker import EmbeddingWorker
 from lithify.events import system_clock
-from lithify.gatekeeper.judge import Judge
+from lithify.gatekeeper.axis import find_worth
+from lithify.gatekeeper.judge import Judge, gate_config
 from lithify.gatekeeper.worker import GROUP as GATE_GROUP
 from lithify.gatekeeper.worker import GateWorker
 from lithify.jobs import open_connection
-from lithify.memory.gating.gate import GateConfig
 from lithify.node.parts import Model, Queue
 from lithify.settings import Settings
 from lithify.store import VectorStore
@@ -57,15 +58,28 @@ def embed_consumers(
 def gate_consumer(
     settings: Settings, queue: Queue, model: Model, store: VectorStore, stack: AsyncExitStack
 ) -> Consumer:
-    config = GateConfig(
-        patterns=settings.gate_patterns,
-        threshold=settings.gate_threshold,
-        durable_admission=settings.durable_admission,
-    )
-    judge = Judge(config, settings.gate_merge, model.analyser)
-    worker = GateWorker(store, queue.redis, model.embedder.manifest.family, judge, system_clock)
+    worker = GateWorker(store, queue.redis, model.embedder.manifest.family, gate_judge(settings, model), system_clock)
     limits = replace(consumer_limits(settings), batch=GATE_BATCH)
-    return consumer(settings, queue, stored_streams(settings), GATE_GROUP, 0, worker.handle, limits, stack)
+    return consumer(
+        settings,
+        queue,
+        stored_streams(settings),
+        GATE_GROUP,
+        0,
+        worker.handle,
+        limits,
+        stack,
+        lambda: asdict(worker.tally),
+    )
+
+
+def gate_judge(settings: Settings, model: Model) -> Judge:
+    """Learned evidence belongs to one model; where nothing was learned for it, the patterns decide."""
+    folder, family = settings.models_dir / settings.embedding_profile, model.embedder.manifest.family
+    worth = find_worth(folder, family) if settings.gate_evidence == "learned" else None
+    config = gate_config(settings.gate_evidence, worth, settings.gate_threshold)
+    admission = replace(config, durable_admission=settings.durable_admission)
+    return Judge(admission, settings.gate_merge, model.analyser, worth)
 
 
 def compacts_by_itself(settings: Settings) -> bool:
@@ -93,12 +107,13 @@ def consumer(
     handler: Handler,
     limits: ConsumerSettings,
     stack: AsyncExitStack,
+    outcomes: Callable[[], Mapping[str, int]] = dict,
 ) -> Consumer:
     redis = open_consumer(queue.url, limits.block_ms)
     stack.push_async_callback(redis.aclose)
     # Stable across restarts, so that each slot finds its own pending messages again.
     name = f"{settings.worker_name or socket.gethostname()}-{slot}"
-    return Consumer(redis, streams, group, name, handler, limits, system_clock)
+    return Consumer(redis, streams, group, name, handler, limits, system_clock, outcomes)
 
 
 async def archiver(settings: Settings, queue: Queue, stack: AsyncExitStack) -> tuple[ArchiveWorker, Consumer]:

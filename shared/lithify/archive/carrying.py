@@ -10,7 +10,7 @@ from lithify.events import EVERY_TENANT
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
 
 # Set by compaction on turns that are stored already; everything else about a turn comes from its event.
-STATE: Final = ("active", "compacted_into")
+STATE: Final = ("active", "compacted_into", "gating_score")
 VECTORS: Final = (*TIER_NAMES, LEXICAL)
 PAGE: Final = 256
 

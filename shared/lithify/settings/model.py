@@ -106,9 +106,14 @@ class Settings(BaseSettings):
     )
 
     # Gating
-    gate_patterns: Literal["gp1", "gp2"] = Field("gp1", description="Pattern set of the gate: gp1 or gp2.")
-    gate_threshold: float = Field(
-        0.35, ge=0, le=1, description="Gating score from which a user turn becomes durable memory, 0 to 1."
+    gate_evidence: Literal["learned", "gp1", "gp2"] = Field(
+        "learned", description="What the gate reads a turn by: learned from labelled turns, or pattern set gp1 or gp2."
+    )
+    gate_threshold: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Gating score that makes a turn durable memory, 0 to 1; unset takes the evidence's.",
     )
     durable_admission: Literal["gate", "always"] = Field(
         "gate", description="What becomes durable memory: what passes the gate, or always every user turn."

@@ -12,6 +12,7 @@ from lithify.store.where import Where
 
 StoreScope: TypeAlias = TenantScope | EveryTenant
 TiersById: TypeAlias = Mapping[str, Mapping[str, Vector]]
+PayloadsById: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,9 @@ class VectorStore(Protocol):
         self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
     ) -> None:
         """Merges these keys into what matches; tenant, user and session of a record are fixed by its upsert."""
+
+    async def set_payloads(self, scope: StoreScope, collection: str, payloads: PayloadsById, /) -> None:
+        """Like `set_payload` for many records, each by its id and with keys of its own: one round trip, one sync."""
 
     async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
         """Adds or replaces these tiers of stored records by their ids; payload, words and other tiers stay.

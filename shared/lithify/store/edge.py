@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar, TypeVarTuple
 
 from lithify.errors import LithifyError
 from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_tiers, check_update
-from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope, TiersById
+from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, StoreScope, TiersById
 from lithify.store.edge_folder import EdgeFolder
 from lithify.store.edge_shard import Shard
 from lithify.store.fetching import fetch_in_order
@@ -78,7 +78,14 @@ class EdgeStore:
         self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
     ) -> None:
         check_update(payload)
-        await _run(self._writer, self._set_payload, collection, scoped(scope, where), payload)
+        await _run(self._writer, self._set_payloads, collection, [(scoped(scope, where), payload)])
+
+    async def set_payloads(self, scope: StoreScope, collection: str, payloads: PayloadsById, /) -> None:
+        for payload in payloads.values():
+            check_update(payload)
+        updates = [(scoped(scope, Where().ids([id_])), payload) for id_, payload in payloads.items()]
+        if updates:
+            await _run(self._writer, self._set_payloads, collection, updates)
 
     async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
         await _run(self._writer, self._set_vectors, collection, scoped(scope, Where().ids(tiers)), tiers)
@@ -125,8 +132,8 @@ class EdgeStore:
     def _delete(self, collection: str, where: ScopedWhere) -> None:
         self._folder.open(collection).delete(where)
 
-    def _set_payload(self, collection: str, where: ScopedWhere, payload: Mapping[str, Any]) -> None:
-        self._folder.open(collection).set_payload(where, payload)
+    def _set_payloads(self, collection: str, updates: Sequence[tuple[ScopedWhere, Mapping[str, Any]]]) -> None:
+        self._folder.open(collection).set_payloads(updates)
 
     def _set_vectors(self, collection: str, stored: ScopedWhere, tiers: TiersById) -> None:
         shard = self._folder.open(collection)

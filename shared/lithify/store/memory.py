@@ -59,8 +59,14 @@ class Memory:
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Self:
         """Unknown keys are left alone: a newer release may have written them."""
-        known = {f.name: payload[f.name] for f in fields(cls) if f.name in payload}
-        return cls(**known | {name: tuple(payload.get(name, ())) for name in LISTS})
+        known = {name: value for name, value in payload.items() if name in NAMES}
+        for name in LISTS:
+            if name in known:
+                known[name] = tuple(known[name])
+        return cls(**known)
+
+
+NAMES: Final = frozenset(field.name for field in fields(Memory))
 
 
 def position_of(user: str, session: str, seq: int) -> str:

@@ -21,12 +21,20 @@ from lithify.store.checks import (
     check_unmoved,
     check_update,
 )
-from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope, TiersById
+from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, StoreScope, TiersById
 from lithify.store.fetching import fetch_in_order
 from lithify.store.ranking import best_first
 from lithify.store.records import Hit, Page, Record
 from lithify.store.scoping import scoped
-from lithify.store.server_codec import engine_filter, engine_point, engine_query, engine_vectors, hit_of, record_of
+from lithify.store.server_codec import (
+    engine_filter,
+    engine_point,
+    engine_query,
+    engine_update,
+    engine_vectors,
+    hit_of,
+    record_of,
+)
 from lithify.store.server_collections import ServerCollections
 from lithify.store.server_errors import server_errors
 from lithify.store.server_snapshot import TIMEOUT, fetch_snapshot
@@ -130,6 +138,17 @@ class ServerStore:
         selected = engine_filter(scoped(scope, where))
         with server_errors(self._url):
             completed(await self._client.set_payload(collection, dict(payload), points=selected, wait=True))
+
+    async def set_payloads(self, scope: StoreScope, collection: str, payloads: PayloadsById, /) -> None:
+        if not payloads:
+            return
+        for payload in payloads.values():
+            check_update(payload)
+        await self._spec(collection)
+        updates = [engine_update(scoped(scope, Where().ids([id_])), payload) for id_, payload in payloads.items()]
+        with server_errors(self._url):
+            for result in await self._client.batch_update_points(collection, updates, wait=True):
+                completed(result)
 
     async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
         check_tiers(tiers, await self._spec(collection))

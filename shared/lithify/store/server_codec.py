@@ -1,7 +1,7 @@
 """Our words in the types of qdrant-client, and back."""
 
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from qdrant_client import models
@@ -68,6 +68,10 @@ def engine_point(record: Record) -> models.PointStruct:
 
 def engine_vectors(id_: str, tiers: Mapping[str, Vector]) -> models.PointVectors:
     return models.PointVectors(id=id_, vector={name: vector.tolist() for name, vector in tiers.items()})
+
+
+def engine_update(where: ScopedWhere, payload: Mapping[str, Any]) -> models.SetPayloadOperation:
+    return models.SetPayloadOperation(set_payload=models.SetPayload(payload=dict(payload), filter=engine_filter(where)))
 
 
 def engine_query(query: Query, where: ScopedWhere) -> models.QueryRequest:

@@ -14,7 +14,7 @@ from lithify.streams.letter import Letter, LetterId
 from lithify.streams.pressure import Limits, Pressure, Readings, pressure, read_pressure
 from lithify.streams.producer import Acceptance, Producer, Retention
 from lithify.streams.receipts import Receipts
-from lithify.streams.stored import publish_stored
+from lithify.streams.stored import publish_again, publish_stored
 from lithify.streams.tail import read_tail
 from lithify.streams.trimmer import dismiss_idle, trim
 
@@ -47,6 +47,7 @@ __all__ = [
     "pin_partitions",
     "pressure",
     "probe",
+    "publish_again",
     "publish_stored",
     "read_lag",
     "read_pressure",

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -76,7 +76,10 @@ class Consumer:
         handler: Handler,
         settings: ConsumerSettings,
         clock: Clock,
+        outcomes: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
+        """`outcomes` are the handler's own counts, told with every heartbeat."""
+        self.outcomes = outcomes
         self._member = Member(redis, streams, group, name)
         self._leases = Leases(self._member, settings.lease_ms)
         self._handler = handler

@@ -3,8 +3,8 @@
 import asyncio
 import os
 import socket
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Final, NoReturn, cast
 
 import orjson
@@ -41,6 +41,7 @@ class Heartbeat:
     outage: str | None
     in_flight: int
     tally: Tally
+    outcomes: Mapping[str, int] = field(default_factory=dict)  # what its handler counts, e.g. promotions
 
 
 def heartbeat_of(consumer: Consumer, started_at: int, now_ms: int) -> Heartbeat:
@@ -56,6 +57,7 @@ def heartbeat_of(consumer: Consumer, started_at: int, now_ms: int) -> Heartbeat:
         outage=consumer.outage,
         in_flight=consumer.in_flight,
         tally=consumer.tally,
+        outcomes=consumer.outcomes(),
     )
 
 

@@ -52,7 +52,7 @@ class Pipeline:
         return EmbeddingWorker(self.store, self.embedder, LexicalAnalyser(), self.redis, self.executor, lambda: NOW_MS)
 
     async def backfill(self, job_id: str = "b1") -> JsonValue:
-        parts = BackfillParts(self.store, self.embedder, self.redis, lambda: NOW_MS)
+        parts = BackfillParts(self.store, self.embedder, self.redis, 1, lambda: NOW_MS)
         return await backfill(JobContext(job_id, JOB, 1, parts, self.executor, self.connection))
 
     async def records(self) -> dict[str, Record]:

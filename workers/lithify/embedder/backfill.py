@@ -3,21 +3,22 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from pydantic import JsonValue
 from redis.asyncio import Redis
 
 from lithify.embedding import Embedder, Manifest
 from lithify.errors import Invalid
-from lithify.events import EVERY_TENANT, Clock
+from lithify.events import EVERY_TENANT, Clock, Event
+from lithify.events.event import FIELDS
 from lithify.jobs import JobContext
 from lithify.memory.vectors.backfill import Restore, plan_backfill
 from lithify.memory.vectors.cascade import FULL_TIER, Cascade
 from lithify.records import embed_each
 from lithify.store import Record, Vector, VectorStore, Where
 from lithify.store.memory import COLLECTION
-from lithify.streams import Receipts, crash_point
+from lithify.streams import Receipts, crash_point, publish_again
 
 JOB: Final = "backfill"
 MARKERS: Final = "missing_tiers"
@@ -31,6 +32,7 @@ class BackfillParts:
     store: VectorStore
     embedder: Embedder
     redis: Redis
+    partitions: int
     clock: Clock
 
 
@@ -124,14 +126,22 @@ async def write_repairs(parts: BackfillParts, repairs: Repairs) -> None:
     crash_point("backfill_written")
     if repaired := [*repairs.tiers, *repairs.cleared]:
         await parts.store.set_payload(EVERY_TENANT, COLLECTION, Where().ids(repaired), {MARKERS: []})
-    await mark_receipts(parts, repairs.embedded)
+    turns = [record for record in repairs.embedded if record.payload.get("kind") == "turn"]
+    await mark_receipts(parts, turns)
+    # The gate has passed over them.
+    await publish_again(parts.redis, parts.partitions, map(event_of, turns))
 
 
-async def mark_receipts(parts: BackfillParts, records: Iterable[Record]) -> None:
+def event_of(turn: Record) -> Event:
+    known: dict[str, Any] = {name: turn.payload.get(name) for name in FIELDS}
+    return Event(**known)
+
+
+async def mark_receipts(parts: BackfillParts, turns: Iterable[Record]) -> None:
     """The error of the first attempt is history."""
     fields: Mapping[str, str | int] = {"error": "", "backfilled_at": parts.clock()}
     by_tenant: dict[str, list[tuple[str, Mapping[str, str | int]]]] = defaultdict(list)
-    for payload in (record.payload for record in records if record.payload.get("kind") == "turn"):
-        by_tenant[payload["tenant"]].append((payload["event_id"], fields))
+    for turn in turns:
+        by_tenant[turn.payload["tenant"]].append((turn.payload["event_id"], fields))
     for tenant, marks in by_tenant.items():
         await Receipts(parts.redis).mark(tenant, marks)

@@ -1,8 +1,8 @@
 """Admission control of durable memory: the gating scalar G and the decision it leads to (spec 04)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Protocol, Self
 
 from lithify.errors import Misconfigured
 from lithify.memory.bounds import clamp, clamp01, convex, is_number, number_or
@@ -72,6 +72,10 @@ class GateConfig:
 
 DEFAULT_CONFIG = GateConfig()
 
+# With a learned worth in the place of structure and actionability (see `gate`). The worth decides and the neighbours
+# tip the scale: without any worth nothing reaches the threshold. Chosen on labelled turns, docs/gating.md.
+LEARNED_CONFIG = GateConfig(w1c=0.2, w2c=0.1, w3c=0.7, w1t=0.2, w2t=0.7, w3t=0.1, threshold=0.55, patterns="gp2")
+
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
@@ -100,6 +104,14 @@ class GateDecision:
     def stability_weight(self) -> float:
         """Of the promoted record: never below what any user turn has."""
         return max(USER_STABILITY, self.score)
+
+    @classmethod
+    def from_payload(cls, payload: Mapping[str, Any], *, promote: bool) -> Self | None:
+        """The decision a stored record carries; None if the gate has not seen it."""
+        if payload.get("gating_score") is None:
+            return None
+        stored = {field.name: payload.get(f"gating_{field.name}", 0.0) for field in fields(cls)}
+        return cls(**stored | {"patterns": str(payload.get("gating_patterns", "")), "promote": promote})
 
     def as_payload(self) -> dict[str, float | str]:
         """The fields of a stored record; a reader takes an absent one as 0."""
@@ -159,9 +171,16 @@ def gate(
     turn_scores: Sequence[float],
     memory_scores: Sequence[float],
     config: GateConfig = DEFAULT_CONFIG,
+    worth: float | None = None,
 ) -> GateDecision:
-    """G = (1 − T)·Gconv + T·Gtech, from the similarities of the two searches, the text and the configuration."""
+    """G = (1 − T)·Gconv + T·Gtech, from the similarities of the two searches, the text and the configuration.
+
+    A `worth` in [0, 1], where one was learned, stands for what D and A look for in the words: whether something is
+    stated that matters later.
+    """
     said = text_signals(text, PATTERN_SETS[config.patterns], config.tech_norm)
+    if worth is not None:
+        said = replace(said, d=clamp01(worth), a=clamp01(worth))
     frequency, saturated = input_frequency(turn_scores), saturation(memory_scores)
     h, r = novelty(memory_scores), repetition(frequency, saturated)
     gconv = _mix(config.conversational, (h, r, said.d))
@@ -180,7 +199,7 @@ def gate(
         gtech=gtech,
         input_freq=frequency,
         mem_saturation=saturated,
-        patterns=config.patterns,
+        patterns=config.patterns if worth is None else f"{config.patterns}+worth",
         promote=config.durable_admission == "always" or score >= config.threshold,
     )
 

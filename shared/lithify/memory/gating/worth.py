@@ -1,0 +1,81 @@
+"""How likely a turn is worth keeping, by its embedding and its shape; learned from labelled turns."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lithify.errors import Invalid
+from lithify.memory.columns import FloatArray
+from lithify.memory.gating.patterns import fires
+
+# Of 0.3, 0.5 and 1 the one with the best precision for users it had not learned from (docs/gating.md).
+RIDGE = 1.0
+# Newton's method on a convex function: a handful are needed.
+STEPS = 50
+SETTLED = 1e-9
+
+SHAPE = 4
+
+# A system prompt that is said again talks about the model and its orders.
+_TO_THE_MODEL = re.compile(
+    r"\b(?:you are|your|assistant|agent|ai|user|instructions?|respond|reply|system|tools?)\b", re.IGNORECASE
+)
+
+
+def shape(text: str) -> tuple[float, ...]:
+    """Length, asking, pasting and prompting: what an embedding hardly shows. Each is about 1 at most."""
+    length = min(math.log1p(len(text.split())) / 3, 1.5)
+    seen = ("?" in text, "\n" in text.strip(), fires(_TO_THE_MODEL, text))
+    return length, *map(float, seen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worth:
+    """A logistic model of one embedding family: a weight for each dimension, then for the shape, then the bias."""
+
+    family: str
+    weights: FloatArray
+
+    def __call__(self, text: str, vector: npt.ArrayLike) -> float:
+        features = _features([text], np.asarray(vector, np.float64)[np.newaxis, :])
+        if features.shape[1] != self.weights.size:
+            raise Invalid(f"what was learned for {self.family} does not fit vectors of {features.shape[1]} features")
+        return float(_logistic(features @ self.weights)[0])
+
+
+def learn(family: str, texts: Sequence[str], vectors: npt.ArrayLike, useful: Sequence[bool]) -> Worth:
+    """The same labels give the same model. Raises Invalid unless both useful and useless turns are among them."""
+    if len(set(useful)) < 2:
+        raise Invalid("to learn what is worth keeping, both turns to keep and turns to leave are needed")
+    features = _features(texts, np.asarray(vectors, np.float64))
+    wanted = np.asarray(useful, np.float64)
+    weights = np.zeros(features.shape[1])
+    for _ in range(STEPS):
+        step = _newton_step(features, wanted, weights)
+        weights -= step
+        if np.abs(step).max() < SETTLED:
+            break
+    return Worth(family, weights)
+
+
+def _newton_step(features: FloatArray, wanted: FloatArray, weights: FloatArray) -> FloatArray:
+    likely = _logistic(features @ weights)
+    slope = features.T @ (likely - wanted) + RIDGE * weights
+    curvature = (features * (likely * (1 - likely))[:, np.newaxis]).T @ features + RIDGE * np.eye(weights.size)
+    step: FloatArray = np.linalg.solve(curvature, slope).astype(np.float64)
+    return step
+
+
+def _features(texts: Sequence[str], vectors: FloatArray) -> FloatArray:
+    shapes = np.array([shape(text) for text in texts], np.float64).reshape(len(texts), SHAPE)
+    return np.hstack([vectors, shapes, np.ones((len(texts), 1))])
+
+
+def _logistic(values: FloatArray) -> FloatArray:
+    # Beyond 40 the result is 0 or 1 in double precision anyway, and exp would overflow.
+    positive: FloatArray = 1.0 / (1.0 + np.exp(-np.clip(values, -40.0, 40.0)))
+    return positive

@@ -1,0 +1,98 @@
+"""The node's application inside the test: its routes and workers on a real Redis and Qdrant Edge, without a model."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+from redis.asyncio import Redis
+
+from lithify.access import KeyDoor, KeyScope, KeyStore, WantedKey
+from lithify.events import system_clock
+from lithify.http import create_app
+from lithify.node import services, workers
+from lithify.node.parts import Queue, open_queue, open_store
+from lithify.node.processes import node_routers
+from lithify.node.status import Watched
+from lithify.node.web import listen, serve
+from lithify.settings import Settings
+from tests.integration.rebuild_parts import hash_model
+from tests.integration.stream_parts import running
+
+PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedApp:
+    app: FastAPI
+    routers: Sequence[APIRouter]
+    redis: Redis
+    door: KeyDoor
+
+    def routes(self) -> set[tuple[str, str]]:
+        """All (method, path) pairs, told or untold in the OpenAPI document; a path parameter is written {name}."""
+        mounted = [route for router in self.routers for route in router.routes if isinstance(route, APIRoute)]
+        found = {(method, PARAMETER.sub(r"{\1}", route.path)) for route in mounted for method in route.methods or ()}
+        paths: Mapping[str, Mapping[str, object]] = self.app.openapi()["paths"]
+        return found | {(method.upper(), path) for path, methods in paths.items() for method in methods}
+
+    def client(self, key: str | None = None) -> httpx.AsyncClient:
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        return httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[str]:
+        """On a real port; yields the address."""
+        stop = asyncio.Event()
+        with listen("127.0.0.1", 0) as listener:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(serve(self.app, listener, stop))
+                yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+                stop.set()
+
+    async def key(self, tenant: str, *scopes: KeyScope) -> str:
+        _, credential = await KeyStore(self.redis, system_clock).create(
+            WantedKey(tenant=tenant, scopes=frozenset(scopes))
+        )
+        self.door.forget()
+        return credential.reveal()
+
+
+@asynccontextmanager
+async def gateway_app(redis_url: str, **more: object) -> AsyncIterator[ServedApp]:
+    """The gateway by itself, which needs neither store nor workers."""
+    settings = Settings.model_validate({"redis_url": redis_url} | more)
+    async with AsyncExitStack() as stack:
+        queue = await open_queue(settings, stack)
+        valve, door = services.valve(settings, queue), await services.door(settings, queue)
+        yield served_app(settings, queue, services.gateway(settings, queue, valve, door), door)
+
+
+@asynccontextmanager
+async def whole_app(redis_url: str, folder: Path) -> AsyncIterator[ServedApp]:
+    """Everything the node answers, with its workers at work."""
+    settings = Settings.model_validate({"redis_url": redis_url, "data_dir": folder, "archive": False})
+    async with AsyncExitStack() as stack:
+        model = hash_model(stack.enter_context(ThreadPoolExecutor(2)))
+        queue = await open_queue(settings, stack)
+        store = await open_store(settings, model.embedder, stack)
+        consumers = workers.embed_consumers(settings, queue, model, store, stack)
+        watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
+        valve, door = services.valve(settings, queue), await services.door(settings, queue)
+        routers, _ = await node_routers(settings, queue, model, store, watched, valve, door, stack)
+        async with running(*consumers):
+            yield served_app(settings, queue, routers, door)
+        # Nobody runs jobs here; those that were asked for would wait for ever.
+        async for job in queue.redis.scan_iter("rq:*"):
+            await queue.redis.delete(job)
+
+
+def served_app(settings: Settings, queue: Queue, routers: Sequence[APIRouter], door: KeyDoor) -> ServedApp:
+    return ServedApp(create_app("test", routers, settings.max_body_bytes), routers, queue.redis, door)

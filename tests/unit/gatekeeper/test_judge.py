@@ -1,0 +1,105 @@
+"""What is decided about a turn, given what was found."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lithify.gatekeeper.judge import Judge, gate_config
+from lithify.gatekeeper.promotion import MAX_MENTIONS, with_mentions
+from lithify.gatekeeper.shelf import Near, Shelf, similarities
+from lithify.gatekeeper.turn import StoredTurn
+from lithify.gatekeeper.verdict import earlier_verdict
+from lithify.memory.gating.gate import DEFAULT_CONFIG, LEARNED_CONFIG, GateConfig, GateDecision, gate
+from lithify.memory.gating.worth import SHAPE, Worth
+from tests.unit.gatekeeper.gate_parts import ANALYSER, LENGTHS, MERGE_AT, TEA, TRIP, memory_id, said, turn_record
+
+ALWAYS = GateConfig(durable_admission="always")
+BLANK = np.zeros(LENGTHS["l3"] + SHAPE)
+CONVINCED = Worth("test", np.append(BLANK, 50.0))
+INDIFFERENT = Worth("test", np.append(BLANK, -50.0))
+
+
+def turn(event_id: str = "e1", text: str = TEA, ts: int = 1_000) -> StoredTurn:
+    event = said(event_id, text, ts)
+    return StoredTurn(turn_record(event), memory_id(event))
+
+
+def near(score: float, text: str = TEA, *mentions: str) -> Near:
+    return Near(f"{text} {score}", score, text, frozenset(mentions))
+
+
+def test_the_nearest_memory_that_is_repeated_is_joined() -> None:
+    judge = Judge(ALWAYS, MERGE_AT, ANALYSER)
+    other, same = near(0.99, TRIP), near(0.96)
+    assert judge.verdict(turn(), [], [other, same]).joins == same.id
+    assert judge.verdict(turn(), [], [other, near(0.94)]).joins is None
+
+
+def test_a_turn_stays_with_the_memory_it_joined_once() -> None:
+    joined = near(0.96, TEA, "e1")
+    assert Judge(ALWAYS, MERGE_AT, ANALYSER).verdict(turn(), [], [near(0.99), joined]).joins == joined.id
+
+
+def test_a_refused_turn_joins_nothing() -> None:
+    verdict = Judge(DEFAULT_CONFIG, MERGE_AT, ANALYSER).verdict(turn(), [], [near(1.0)])
+    assert not verdict.decision.promote
+    assert verdict.memory_id is None
+
+
+def test_copies_count_up_to_the_five_nearest_and_never_the_turn_itself() -> None:
+    found = [near(0.9, TEA, "a", "e1"), near(0.5, TRIP, "b", "c", "d")]
+    assert similarities(found, "e1") == [0.9, 0.9, 0.5, 0.5, 0.5]
+
+
+def test_the_shelf_shows_a_user_only_their_own_memories() -> None:
+    shelf, judge = Shelf(), Judge(ALWAYS, MERGE_AT, ANALYSER)
+    shelf.put(judge.verdict(turn("e1"), [], []))
+    stranger = said("e3", user="bob")
+    assert [one.id for one in shelf.nearest(turn("e2"), [])] == [turn("e1").memory_id]
+    assert shelf.nearest(StoredTurn(turn_record(stranger), memory_id(stranger)), []) == []
+
+
+def test_a_stored_decision_is_read_as_it_was_made() -> None:
+    decision = gate(TEA, [0.9], [0.5])
+    assert GateDecision.from_payload(decision.as_payload(), promote=decision.promote) == decision
+    assert GateDecision.from_payload({"text": TEA}, promote=False) is None
+
+
+def test_the_turn_tells_more_than_its_memory() -> None:
+    refused, kept = gate(TEA, [], [0.9]), gate(TEA, [], [])
+    one = turn()
+    own = replace(one.record, payload={**one.record.payload, **kept.as_payload()})
+    told = replace(one.record, payload={**one.record.payload, **refused.as_payload()})
+    adopted, recorded = earlier_verdict(replace(one, own=own)), earlier_verdict(replace(one, record=told, own=own))
+    assert (adopted and adopted.decision.score, adopted and adopted.memory_id) == (kept.score, one.memory_id)
+    assert (recorded and recorded.decision.score, recorded and recorded.memory_id) == (refused.score, None)
+    assert earlier_verdict(one) is None
+
+
+def test_the_oldest_mentions_make_room() -> None:
+    known = [f"t{n}" for n in range(MAX_MENTIONS)]
+    changes = with_mentions({"mentions": known, "ts": 5}, [turn("new", ts=9), turn("t3", ts=99)])
+    assert changes == {"mentions": [*known[1:], "new"], "ts": 9}
+    assert with_mentions({"mentions": known, "ts": 5}, [turn("t3")]) == {}
+
+
+def test_a_learned_worth_stands_for_structure_and_action() -> None:
+    for worth, wanted in ((CONVINCED, 1.0), (INDIFFERENT, 0.0)):
+        decision = Judge(LEARNED_CONFIG, MERGE_AT, ANALYSER, worth).verdict(turn(), [], []).decision
+        assert (decision.d, decision.a) == pytest.approx((wanted, wanted), abs=1e-9)
+        assert (decision.promote, decision.patterns) == (wanted == 1.0, "gp2+worth")
+        assert decision.recombine() == decision.score
+
+
+def test_without_worth_nothing_learned_passes_however_new_and_repeated() -> None:
+    for text in (TEA, "```\nfunc main() at main.go:12\ngit push 1a2b3c4d\nstruct import // x\n```"):
+        decision = gate(text, [0.9] * 5, [], LEARNED_CONFIG, worth=0.0)
+        assert not decision.promote
+
+
+def test_what_was_not_learned_falls_back_to_the_first_patterns() -> None:
+    assert gate_config("learned", CONVINCED) == LEARNED_CONFIG
+    assert gate_config("learned", None) == DEFAULT_CONFIG
+    assert gate_config("gp2", CONVINCED) == GateConfig(patterns="gp2")
+    assert gate_config("learned", CONVINCED, 0.7) == replace(LEARNED_CONFIG, threshold=0.7)

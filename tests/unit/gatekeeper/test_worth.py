@@ -1,0 +1,85 @@
+"""What is worth keeping is learned from labels, kept in a file, and found again."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lithify.errors import Invalid, Misconfigured
+from lithify.gatekeeper.axis import WORTH_FILE, find_worth, read_worth, write_worth
+from lithify.memory.gating.worth import Worth, learn, shape
+
+TEXTS = ["green boats", "red boats", "green trams", "red trams"]
+VECTORS = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+BOATS = [True, True, False, False]
+
+
+@pytest.fixture
+def boats() -> Worth:
+    return learn("test", TEXTS, VECTORS, BOATS)
+
+
+def test_labels_teach_where_worthy_turns_lie(boats: Worth) -> None:
+    worths = [boats(text, vector) for text, vector in zip(TEXTS, VECTORS, strict=True)]
+    assert min(worths[:2]) > 0.5 > max(worths[2:])
+    assert boats("blue boats", [0.8, 0.0]) > 0.5
+
+
+def test_the_same_labels_teach_the_same(boats: Worth) -> None:
+    assert np.array_equal(learn("test", TEXTS, VECTORS, BOATS).weights, boats.weights)
+
+
+def test_learning_ends_at_the_best_weights(boats: Worth) -> None:
+    """At the minimum a second run from any label order cannot end elsewhere."""
+    backwards = learn("test", TEXTS[::-1], VECTORS[::-1], BOATS[::-1])
+    assert backwards.weights == pytest.approx(boats.weights, abs=1e-9)
+
+
+def test_labels_of_one_kind_teach_nothing() -> None:
+    with pytest.raises(Invalid, match="both turns to keep and turns to leave"):
+        learn("test", TEXTS, VECTORS, [True] * 4)
+
+
+def test_the_shape_tells_long_asked_pasted_and_prompted() -> None:
+    plain = shape("one two three")
+    assert shape("one two three four")[0] > plain[0]
+    assert plain[1:] == (0, 0, 0)
+    assert shape("one?")[1:] == (1, 0, 0)
+    assert shape("one\ntwo")[1:] == (0, 1, 0)
+    assert shape("You are an agent")[1:] == (0, 0, 1)
+    assert shape("word " * 100_000)[0] == 1.5
+
+
+def test_a_worth_is_a_probability_whatever_the_vector(boats: Worth) -> None:
+    assert boats("x", [1e6, -1e6]) == pytest.approx(1.0)
+    assert boats("x", [-1e6, 1e6]) == pytest.approx(0.0)
+
+
+def test_vectors_of_another_length_are_refused(boats: Worth) -> None:
+    with pytest.raises(Invalid, match="learned for test does not fit"):
+        boats("x", [1.0, 0.0, 0.0])
+
+
+def test_the_own_file_of_a_profile_comes_first(tmp_path: Path, boats: Worth) -> None:
+    assert find_worth(tmp_path, "test") is None
+    write_worth(tmp_path / WORTH_FILE, boats)
+    found = find_worth(tmp_path, "test")
+    assert found is not None
+    assert found("green boats", [1.0, 0.0]) == pytest.approx(boats("green boats", [1.0, 0.0]), abs=1e-3)
+
+
+def test_the_default_profile_ships_with_one(tmp_path: Path) -> None:
+    shipped = find_worth(tmp_path, "all-minilm-l6-v2")
+    assert shipped is not None
+    assert 0.0 <= shipped("hello", np.zeros(384)) <= 1.0
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[]", b"no", b'{"family": "test", "weights": ["a"]}'])
+def test_a_damaged_file_is_named(content: bytes) -> None:
+    with pytest.raises(Misconfigured, match=r"own\.json cannot be read"):
+        read_worth(content, "test", "own.json")
+
+
+def test_a_file_of_another_model_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="learned for other, not for test"):
+        read_worth(b'{"family": "other", "weights": [1.0]}', "test", "own.json")
