@@ -1,100 +1,182 @@
-"""Builds the memory part of the next prompt; answers with what it has when a dependency is down."""
+"""Builds the memory part of the next prompt; answers with what it has when a dependency is down or slow."""
 
-from dataclasses import dataclass
-from typing import Any
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import structlog
 from redis.asyncio import Redis
 
-from lithify.assembly.context import Context, compose_context
-from lithify.assembly.retrieval import Question, Retriever
+from lithify.assembly.access_counts import AccessCounts, Uses
+from lithify.assembly.context import Context, Draft, Ingredients, Terms, compose_context, draft
+from lithify.assembly.deadlines import Deadline, attempt, hedged, in_time
+from lithify.assembly.links import Links
+from lithify.assembly.messages import asked, shown_turns
+from lithify.assembly.pools import source_of
+from lithify.assembly.promises import check
+from lithify.assembly.recall import Recall, Recalled
+from lithify.assembly.recent_turns import RecentTurns
+from lithify.assembly.retrieval import Found, Retriever
+from lithify.assembly.rules import KnownRules, Lawless, NoRules, Rules, RuleSource
 from lithify.assembly.schema import AssembleRequest
+from lithify.assembly.slot_meanings import SlotMeanings
+from lithify.assembly.token_counter import ESTIMATOR, Counter
 from lithify.errors import LithifyError
-from lithify.events import Event, TenantScope
-from lithify.events.turn import TEXT_PARTS
+from lithify.events import TenantScope
 from lithify.memory.prompt.budget import memory_budget
 from lithify.memory.prompt.tail import Turn
-from lithify.memory.ranking.keywords import keywords
+from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.profile import Profile
-from lithify.store import Where
-from lithify.streams.tail import read_tail
+from lithify.memory.temporal.projection import SlotCosines
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Assembler:
-    retriever: Retriever
-    redis: Redis
-    partitions: int
-    tail_turns: int
-    profile: Profile
+class Reading:
+    """What one assembly could read, and what it could not."""
 
-    async def assemble(self, scope: TenantScope, request: AssembleRequest, now_ms: int) -> "Assembled":
-        """Never raises because memory is down; `degraded` says what could not be consulted."""
-        query = request.query if request.query is not None else last_words(request)
-        turns, tail_missing = await self._tail(scope, request.session)
-        found = await self.retriever.retrieve(scope, self._question(query, request))
-        tau = memory_budget(request.token_budget, self.profile)
-        visible = host_ids(request)
-        context = compose_context(
-            [turn for turn in turns if turn.id not in visible],
-            [c for c in found.candidates if c.source_turn not in visible],
-            keywords(query),
-            tau,
-            self.profile,
-            now_ms,
-        )
-        return Assembled(query, context, [*context.reasons, *tail_missing, *found.degraded])
-
-    async def _tail(self, scope: TenantScope, session: str) -> tuple[list[Turn], list[str]]:
-        try:
-            events = await read_tail(self.redis, scope, session, self.tail_turns, self.partitions)
-        except LithifyError as error:
-            return [], [f"the recent turns cannot be read: {error}"]
-        return [session_turn(event) for event in events], []
-
-    def _question(self, query: str, request: AssembleRequest) -> Question:
-        where = Where().equals("active", True)
-        if self.profile.history == "session":
-            where = where.equals("session", request.session)
-        return Question(
-            text=query,
-            where=where,
-            session=request.session,
-            depth=self.profile.coarse_size,
-            dense_by_maximum=self.profile.dense_by_maximum,
-        )
+    turns: Sequence[Turn]
+    rules: Rules
+    recalled: Recalled
+    missing: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
     query: str
     context: Context
-    degraded: list[str]
+    degraded: list[str] = field(default_factory=list)
+    generation: int = 0  # of the authored rules
+    cached: bool = False  # whether durable and shared memory came from the cache
+    hidden: frozenset[str] = frozenset()  # turns the host shows itself
 
 
-def session_turn(event: Event) -> Turn:
-    return Turn(
-        id=event.event_id,
-        ts=event.ts,
-        role=event.role,
-        text=event.text,
-        seq=event.seq or 0,
-        bundle_id=event.bundle_id or "",
-        reply_to=event.reply_to or "",
-        user=event.user,
-    )
+class Assembler:
+    """Reads tail, rules and memories beside each other, then composes."""
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        redis: Redis,
+        partitions: int,
+        tail_turns: int,
+        profile: Profile,
+        *,
+        rules: RuleSource | None = None,
+        counter: Counter = ESTIMATOR,
+        check_invariants: bool = False,
+    ) -> None:
+        self.profile = profile
+        self.recall = Recall(retriever, redis, profile)
+        self.accesses = AccessCounts(redis)
+        self._turns = RecentTurns(redis, retriever.store, partitions, tail_turns)
+        self._rules = KnownRules(rules or Lawless())
+        self._links = Links(retriever.store, retriever.embedder.manifest.family)
+        self._slots = SlotMeanings(retriever.store, retriever.embedder, retriever.executor)
+        self._counter = counter
+        self._checks = check_invariants
+
+    async def assemble(
+        self, scope: TenantScope, request: AssembleRequest, now_ms: int, deadline: Deadline
+    ) -> Assembled:
+        """Never raises because memory is down or slow; `degraded` says what is missing (spec 01 §8)."""
+        query = asked(request)
+        terms = Terms(memory_budget(request.token_budget, self.profile), self.profile, now_ms, self._counter)
+        try:
+            result = await self._assemble(scope, request, query, terms, deadline)
+        except Exception as error:
+            # The conversation goes on whatever fails in here (X51).
+            kind = type(first_of(error)).__name__
+            log.error("assemble_failed", kind=kind, exc_info=error)
+            empty = compose_context(draft(Ingredients(query), terms))
+            return Assembled(query, empty, [f"memory failed unexpectedly ({kind}); see the log"])
+        if self._checks:
+            check(result.context)
+        return result
+
+    async def _assemble(
+        self, scope: TenantScope, request: AssembleRequest, query: str, terms: Terms, deadline: Deadline
+    ) -> Assembled:
+        reading = await self._read(scope, request.session, query, deadline)
+        visible = shown_turns(request)
+        found = unseen(reading.recalled.found, visible)
+        uses, missing = await self._uses(scope, found, deadline)
+        ingredients = Ingredients(
+            query=query,
+            turns=[turn for turn in reading.turns if turn.id not in visible],
+            hard=reading.rules.hard,
+            soft=reading.rules.soft,
+            candidates=self._links.resolved(scope, counted(found.candidates, uses)),
+            sources={key: source_of(memory, key) for key, memory in found.memories.items()},
+            max_access=uses.highest,
+        )
+        planned = draft(ingredients, terms)
+        linked, cosines, unread = await self._deepen(scope, request.session, planned, deadline)
+        context = compose_context(planned, {k: c for k, c in linked.items() if c.source_turn not in visible}, cosines)
+        degraded = [*context.reasons, *reading.missing, *missing, *unread]
+        return Assembled(query, context, degraded, reading.rules.generation, reading.recalled.cached, visible)
+
+    async def _read(self, scope: TenantScope, session: str, query: str, deadline: Deadline) -> Reading:
+        async with asyncio.TaskGroup() as tasks:
+            tail = tasks.create_task(self._tail(scope, session, deadline))
+            rules = tasks.create_task(self._binding(scope, deadline))
+            recalled = tasks.create_task(self.recall.find(scope, query, session, deadline))
+        (turns, no_tail), (known, no_rules) = tail.result(), rules.result()
+        return Reading(turns, known, recalled.result(), [*no_rules, *no_tail, *recalled.result().found.degraded])
+
+    async def _tail(self, scope: TenantScope, session: str, deadline: Deadline) -> tuple[list[Turn], list[str]]:
+        try:
+            answer = await hedged(
+                lambda: self._turns.accepted(scope, session), lambda: self._turns.stored(scope, session), deadline
+            )
+        except LithifyError as error:
+            return [], [f"the recent turns cannot be read: {error}"]
+        if answer.failure is None:
+            return answer.value, []
+        return answer.value, [f"the very newest turns may be missing: {answer.failure}"]
+
+    async def _binding(self, scope: TenantScope, deadline: Deadline) -> tuple[Rules, list[str]]:
+        try:
+            return await in_time(self._rules.rules(scope), deadline), []
+        except LithifyError as error:
+            last = self._rules.last(scope)
+            if last is not None:
+                return last, [f"the rules are those last read: {error}"]
+            return NoRules(), [f"the rules cannot be read: {error}"]
+
+    async def _uses(self, scope: TenantScope, found: Found, deadline: Deadline) -> tuple[Uses, list[str]]:
+        ids = [candidate.id for candidate in found.candidates]
+        if not ids or not self.profile.authority.frequency:
+            return Uses(), []
+        reading = self.accesses.read(scope, ids)
+        return await attempt(reading, deadline, Uses(), "how often memories were used cannot be read")
+
+    async def _deepen(
+        self, scope: TenantScope, session: str, planned: Draft, deadline: Deadline
+    ) -> tuple[Mapping[str, Candidate], SlotCosines | None, list[str]]:
+        """What only the ranking could ask for: link targets, and the meanings of a question about time."""
+        known = {candidate.id for candidate in planned.competing}
+        targets = [hop.target for hop in planned.hops if hop.target not in known]
+        following = self._links.fetch(scope, targets, session, self.profile)
+        linked, no_links = await attempt(following, deadline, {}, "linked memories cannot be read")
+        comparing = self._slots.read(scope, planned)
+        cosines, no_cosines = await attempt(comparing, deadline, None, "events were matched by their words alone")
+        return linked, cosines, [*no_links, *no_cosines]
 
 
-def host_ids(request: AssembleRequest) -> frozenset[str]:
-    """Turns the host shows itself; recalling them would say everything twice."""
-    return frozenset(message.id for message in request.messages if message.id)
+def first_of(error: Exception) -> Exception:
+    """What went wrong, where several parts were at work."""
+    return first_of(error.exceptions[0]) if isinstance(error, ExceptionGroup) else error
 
 
-def last_words(request: AssembleRequest) -> str:
-    return words_of(request.messages[-1].content) if request.messages else ""
+def counted(candidates: Sequence[Candidate], uses: Uses) -> list[Candidate]:
+    return [replace(c, access_count=float(uses.counts[c.id])) if c.id in uses.counts else c for c in candidates]
 
 
-def words_of(content: str | list[Any]) -> str:
-    if isinstance(content, str):
-        return content.strip()
-    parts = [part for part in content if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
-    return "\n".join(text for part in parts if isinstance(text := part.get("text"), str)).strip()
+def unseen(found: Found, visible: frozenset[str]) -> Found:
+    """Without the turns the host shows itself; recalling them would say everything twice."""
+    if not visible:
+        return found
+    kept = [candidate for candidate in found.candidates if candidate.source_turn not in visible]
+    return Found(kept, found.memories, found.degraded)

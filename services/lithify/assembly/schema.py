@@ -1,14 +1,18 @@
 """What the assembly service is asked and what it answers."""
 
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
 
 from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text
+from lithify.store.memory import COLLECTION
 
 MAX_LIMIT = 1000
 MAX_BUDGET = 10_000_000
 MAX_MESSAGES = 4096
+MIN_DEADLINE_MS = 10
+MAX_DEADLINE_MS = 120_000
 
 
 def _trimmed(value: str) -> str:
@@ -16,6 +20,21 @@ def _trimmed(value: str) -> str:
 
 
 Question = Annotated[Text, AfterValidator(_trimmed)]
+Now = Annotated[
+    int | None,
+    Field(
+        ge=0, le=MAX_TS_MS, description="Ask as of this time in ms: a replay, which leaves no mark in access counts."
+    ),
+]
+DeadlineMs = Annotated[
+    int | None,
+    Field(ge=MIN_DEADLINE_MS, le=MAX_DEADLINE_MS, description="Time to answer in ms; what is slower is left out."),
+]
+
+
+def readable_path(record_id: str) -> str:
+    """By which a hit can be opened later (spec 01 §5)."""
+    return f"{quote(COLLECTION, safe='')}::{quote(record_id, safe='')}"
 
 
 class Filters(BaseModel):
@@ -23,8 +42,8 @@ class Filters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kinds: tuple[Literal["turn", "memory", "summary", "authored", "guidance"], ...] | None = None
-    roles: tuple[Role, ...] | None = None
+    kinds: tuple[Literal["turn", "memory", "summary", "authored", "guidance"], ...] | None = Field(None, max_length=16)
+    roles: tuple[Role, ...] | None = Field(None, max_length=16)
     agent: Identifier | None = None
     source_ref: Identifier | None = None
     since: int | None = Field(None, ge=0, le=MAX_TS_MS, description="Earliest event time in ms, included.")
@@ -42,7 +61,8 @@ class SearchRequest(BaseModel):
     limit: int = Field(8, ge=1, le=MAX_LIMIT)
     mode: Literal["hybrid", "dense", "lexical"] = "hybrid"
     filters: Filters = Filters()
-    now: int | None = Field(None, ge=0, le=MAX_TS_MS, description="The time of asking in ms; the clock if absent.")
+    now: Now = None
+    deadline_ms: DeadlineMs = None
 
 
 class SearchHit(BaseModel):
@@ -57,6 +77,11 @@ class SearchHit(BaseModel):
     session: str | None
     ts: int
     seq: int | None
+
+    @computed_field(description="Opens the record later: GET /v1/memories/{path}.")  # type: ignore[prop-decorator]
+    @property
+    def path(self) -> str:
+        return readable_path(self.id)
 
 
 class SearchResponse(BaseModel):
@@ -85,17 +110,21 @@ class AssembleRequest(BaseModel):
     token_budget: int = Field(ge=0, le=MAX_BUDGET, description="Tokens the memory part may cost, everything included.")
     query: Question | None = Field(None, description="What the prompt is about; the last message's text if absent.")
     messages: tuple[Message, ...] = Field((), max_length=MAX_MESSAGES)
-    now: int | None = Field(None, ge=0, le=MAX_TS_MS, description="The time of asking in ms; the clock if absent.")
+    form: Literal["addition", "messages"] = Field(
+        "addition", description="Memory as `text` for the system prompt, or as one system message among `messages`."
+    )
+    now: Now = None
+    deadline_ms: DeadlineMs = None
 
 
 class Entry(BaseModel):
-    """One remembered text inside a block."""
+    """One text inside a block."""
 
     id: str
-    event_id: str | None
+    event_id: str | None = Field(description="The turn it came from, if it came from one.")
     text: str
     role: str
-    source: Literal["session", "recalled"]
+    source: Literal["authored", "session", "recalled"]
     tokens: int
     score: float | None = None
 
@@ -106,9 +135,18 @@ class Block(BaseModel):
 
 
 class AssembleResponse(BaseModel):
-    text: str = Field(description="The memory part, to be put into the system prompt as it is; empty if there is none.")
-    blocks: list[Block]
-    messages: list[dict[str, Any]] = Field(description="The host's messages, unchanged.")
-    tokens: int = Field(description="Cost of `text`; never above the budget unless degraded says so.")
+    text: str = Field(
+        description="The memory part, to be put into the system prompt as it is; empty if there is none, "
+        "and in the form `messages`, where it is a message already."
+    )
+    blocks: list[Block] = Field(description="The same as data, for hosts that render by themselves.")
+    messages: list[dict[str, Any]] = Field(
+        description="The host's messages, unchanged; in the form `messages` with one system message among them."
+    )
+    tokens: int = Field(description="Cost of the memory part; never above the budget unless degraded says so.")
     degraded: list[str] = Field(description="What is missing and why; empty when all was well.")
     trace_id: str
+
+
+class HeaderResponse(BaseModel):
+    text: str

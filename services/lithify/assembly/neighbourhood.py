@@ -1,0 +1,39 @@
+"""Reads the best hits again, with their vectors and with the turns that stand around them."""
+
+from collections.abc import Iterable, Sequence
+
+from lithify.events import TenantScope
+from lithify.memory.ranking.passages import Window
+from lithify.store import LEXICAL, Hit, Record, VectorStore, Where
+from lithify.store.memory import COLLECTION, position_of
+
+
+async def read_around(
+    store: VectorStore, scope: TenantScope, where: Where, hits: Sequence[Hit], window: Window, tier: str
+) -> list[Record]:
+    """The hits and those of their neighbours that `where` allows; each once."""
+    names = (tier, LEXICAL)
+    positions = positions_around([hit for hit in hits if is_placed(hit)], window)
+    alone = [hit.id for hit in hits if not is_placed(hit)]
+    records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
+    if positions:
+        # A position names one turn; a copy that carries it too must not push another turn off the page.
+        around, limit = where.equals("kind", "turn").any_of("position", positions), len(positions)
+        records += (await store.scroll(scope, COLLECTION, around, limit=limit, with_vectors=names)).records
+    return records
+
+
+def is_placed(hit: Hit) -> bool:
+    """Only turns have neighbours: what was promoted, summarised or authored stands alone."""
+    return hit.payload["kind"] == "turn" and hit.payload.get("seq") is not None
+
+
+def positions_around(turns: Iterable[Hit], window: Window) -> list[str]:
+    """Of the turns themselves too, sorted, so that the same question is always asked the same way."""
+    distances = (0, *window.shares)
+    places = {
+        (turn.payload["user"], turn.payload["session"], turn.payload["seq"] + distance)
+        for turn in turns
+        for distance in distances
+    }
+    return [position_of(*place) for place in sorted(places)]

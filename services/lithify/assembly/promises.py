@@ -1,0 +1,24 @@
+"""Checks every finished context against the promises of spec 08 §8; on in tests and under `check_invariants`."""
+
+from lithify.assembly.context import Context
+from lithify.errors import LithifyError
+from lithify.memory.prompt.invariants import violations
+
+
+class BrokenPromise(LithifyError):
+    """An assembled context breaks one of its invariants."""
+
+
+def broken(context: Context) -> tuple[str, ...]:
+    """One sentence per broken promise."""
+    terms = context.draft.terms
+    found = violations(context.evidence, context.composition, terms.counter.count)
+    if context.text and not context.reasons and context.tokens > terms.tau:
+        found += (f"6: the text costs {context.tokens} tokens, the budget is {terms.tau:g}",)
+    return found
+
+
+def check(context: Context) -> None:
+    """Raises BrokenPromise: it is a fault of ours, and someone asked to hear of it."""
+    if sentences := broken(context):
+        raise BrokenPromise(f"the assembled context breaks its promises: {'; '.join(sentences)}")

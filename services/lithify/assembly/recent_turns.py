@@ -1,0 +1,77 @@
+"""The newest turns of a session: from Redis, or from the store while Redis is away."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from redis.asyncio import Redis
+
+from lithify.events import Event, TenantScope
+from lithify.memory.prompt.tail import Turn
+from lithify.store import Record, VectorStore, Where
+from lithify.store.memory import COLLECTION, Memory
+from lithify.streams.tail import read_tail
+
+# A session of this many turns is read in one page; longer ones are narrowed down first.
+PAGE: Final = 512
+# One past the largest position a turn may have.
+END: Final = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class RecentTurns:
+    redis: Redis
+    store: VectorStore
+    partitions: int
+    limit: int
+
+    async def accepted(self, scope: TenantScope, session: str) -> list[Turn]:
+        """As accepted, embedded or not. Raises Unavailable if Redis is away."""
+        events = await read_tail(self.redis, scope, session, self.limit, self.partitions)
+        return [spoken_turn(event) for event in events]
+
+    async def stored(self, scope: TenantScope, session: str) -> list[Turn]:
+        """As embedded: the very newest may be missing. Raises Unavailable if the store is away."""
+        own = TenantScope(scope.tenant, scope.user)
+        where = Where().equals("session", session).equals("kind", "turn")
+        lowest = await self._lowest(own, where)
+        page = await self.store.scroll(own, COLLECTION, where.between("seq", lowest), limit=PAGE)
+        turns = sorted(map(stored_turn, page.records), key=lambda turn: (turn.seq, turn.id))
+        return turns[-self.limit :]
+
+    async def _lowest(self, scope: TenantScope, where: Where) -> int:
+        """A position from which on there are enough turns but at most a page of them, found by halving."""
+        low, high = 0, END
+        while await self.store.count(scope, COLLECTION, where.between("seq", low)) > PAGE:
+            middle = (low + high) // 2
+            enough = await self.store.count(scope, COLLECTION, where.between("seq", middle)) >= self.limit
+            low, high = (middle, high) if enough else (low, middle)
+            if high - low <= 1:
+                break
+        return low
+
+
+def spoken_turn(event: Event) -> Turn:
+    return Turn(
+        id=event.event_id,
+        ts=event.ts,
+        role=event.role,
+        text=event.text,
+        seq=event.seq or 0,
+        bundle_id=event.bundle_id or "",
+        reply_to=event.reply_to or "",
+        user=event.user,
+    )
+
+
+def stored_turn(record: Record) -> Turn:
+    memory = Memory.from_payload(record.payload)
+    return Turn(
+        id=memory.event_id or record.id,
+        ts=memory.ts,
+        role=memory.role or "",
+        text=memory.text,
+        seq=memory.seq or 0,
+        bundle_id=memory.bundle_id or "",
+        reply_to=memory.reply_to or "",
+        user=memory.user,
+    )

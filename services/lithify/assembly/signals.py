@@ -1,0 +1,109 @@
+"""Turns what was fetched for a question into the signals of each record: pure functions of records and question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from lithify.memory.columns import FloatArray
+from lithify.memory.ranking.candidate import Signals
+from lithify.memory.ranking.cues import asks, asks_when, is_said_by, names, substance
+from lithify.memory.ranking.passages import (
+    Neighbours,
+    Place,
+    Window,
+    neighbours,
+    passage_cosines,
+    passage_words,
+    rarity,
+    spread,
+)
+from lithify.memory.ranking.relevance import by_maximum
+from lithify.memory.ranking.sessions import session_priors
+from lithify.memory.ranking.shortlist import relative
+from lithify.store import Record, Vector
+from lithify.store.memory import Memory
+
+PREVIOUS: Final = Window(before=(1.0,))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as passages are compared with it."""
+
+    text: str
+    words: Sequence[int]  # the dimensions of its words in lexical vectors
+    tier: str
+    vector: Vector | None  # in that tier; None if the model could not be asked
+
+
+def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by_best: bool) -> dict[str, Signals]:
+    """What the legs say of each record by itself; cosines relative to the best of them, or as they are."""
+    meaning, words = relative(dense) if by_best else dense, relative(lexical)
+    return {key: Signals(meaning.get(key, 0.0), words.get(key, 0.0)) for key in {**meaning, **words}}
+
+
+def passage_signals(
+    asked: Asked, records: Sequence[Record], memories: Sequence[Memory], window: Window
+) -> dict[str, Signals]:
+    """The signals of records that are judged together with those among them that stand around them."""
+    around = neighbours([place_of(memory) for memory in memories], window)
+    weights = word_weights(asked.words, records)
+    weights *= rarity(weights)[:, None]
+    words = passage_words(weights, around)
+    lexical, dense = by_maximum(words), passage_meaning(asked, records, around)
+    lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
+    priors = session_priors((dense + lexical) / 2.0, [session_of(memory) for memory in memories])
+    named, when = names(asked.text), asks_when(asked.text)
+    rows = zip(memories, dense.tolist(), lexical.tolist(), lent.tolist(), priors, replies(memories), strict=True)
+    signals = [
+        Signals(
+            dense=meaning,
+            lexical=said,
+            neighbours=by_others,
+            session_prior=prior,
+            speaker=float(is_said_by(memory.text, named)),
+            statement=float(not asks(memory.text)),
+            reply=reply,
+            substance=substance(memory.token_estimate),
+            dated=float(when and memory.anchors > 0.0),
+        )
+        for memory, meaning, said, by_others, prior, reply in rows
+    ]
+    return dict(zip([record.id for record in records], signals, strict=True))
+
+
+def word_weights(words: Sequence[int], records: Sequence[Record]) -> FloatArray:
+    """A row for each word of the question, a column for each record."""
+    stored = [dict(zip(r.lexical.indices, r.lexical.values, strict=True)) if r.lexical else {} for r in records]
+    table = [[weights.get(word, 0.0) for weights in stored] for word in words]
+    return np.array(table, dtype=np.float64).reshape(len(words), len(records))
+
+
+def passage_meaning(asked: Asked, records: Sequence[Record], around: Neighbours) -> FloatArray:
+    """A record without its vector is seen through its neighbours' alone."""
+    if asked.vector is None or not records:
+        return np.zeros(len(records))
+    nothing = np.zeros(len(asked.vector))
+    vectors = np.array([record.vectors.get(asked.tier, nothing) for record in records], dtype=np.float64)
+    return spread(passage_cosines(vectors, asked.vector, around))
+
+
+def replies(memories: Sequence[Memory]) -> list[float | None]:
+    """1 where the turn before asks something; None for what is no turn."""
+    places = [place_of(memory) for memory in memories]
+    [(_, previous)] = neighbours(places, PREVIOUS)
+    asking = [*(float(asks(memory.text)) for memory in memories), 0.0]
+    return [None if place is None else asking[before] for place, before in zip(places, previous.tolist(), strict=True)]
+
+
+def place_of(memory: Memory) -> Place | None:
+    if memory.kind != "turn" or memory.session is None or memory.seq is None:
+        return None
+    return memory.user, memory.session, memory.seq
+
+
+def session_of(memory: Memory) -> tuple[str, str] | None:
+    """Two users may name their sessions alike."""
+    return None if memory.session is None else (memory.user, memory.session)

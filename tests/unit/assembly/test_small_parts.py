@@ -1,0 +1,90 @@
+"""Token counters, message forms, shares of sources and pools: small decisions, each with its rule."""
+
+from pathlib import Path
+
+import pytest
+
+from lithify.assembly.links import is_point_id
+from lithify.assembly.messages import as_sent, asked, shown_turns, with_memory
+from lithify.assembly.pools import pools, visible
+from lithify.assembly.schema import AssembleRequest, Message
+from lithify.assembly.sources import spread
+from lithify.assembly.token_counter import ESTIMATOR, load_counter
+from lithify.errors import Misconfigured
+from lithify.memory.ranking.hops import Projected
+from lithify.store import point_id
+from lithify.store.memory import Memory
+from tests.unit.assembly.context_parts import PROFILES, candidate
+
+
+def request(*messages: Message, query: str | None = None) -> AssembleRequest:
+    return AssembleRequest(user="u", session="s", token_budget=1, query=query, messages=messages)
+
+
+def test_without_a_tokenizer_the_estimator_counts() -> None:
+    assert load_counter(None) is ESTIMATOR
+
+
+def test_a_tokenizer_that_is_missing_or_broken_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="absent"):
+        load_counter(tmp_path / "absent.json")
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    with pytest.raises(Misconfigured, match="cannot be read"):
+        load_counter(broken)
+
+
+def test_the_default_models_tokenizer_can_count(models_dir: Path) -> None:
+    counter = load_counter(models_dir / "all-minilm-l6-v2" / "tokenizer.json")
+    assert (counter.exact, counter.count("the harbour concert")) == (True, 3)
+
+
+@pytest.mark.parametrize(
+    ("roles", "place"),
+    [((), 0), (("user",), 0), (("system", "user"), 1), (("system", "system"), 2), (("user", "system"), 0)],
+)
+def test_memory_stands_behind_the_hosts_leading_system_messages(roles: tuple[str, ...], place: int) -> None:
+    messages = [Message(role=role, content="x") for role in roles]
+    sent = with_memory(messages, "memory")
+    assert sent.pop(place) == {"role": "system", "content": "memory"}
+    assert sent == as_sent(messages)
+
+
+def test_no_memory_adds_no_message() -> None:
+    messages = [Message(role="user", content="x")]
+    assert with_memory(messages, "") == as_sent(messages)
+
+
+def test_the_question_is_the_query_or_the_last_words() -> None:
+    parts = Message(role="user", content=[{"type": "text", "text": " a "}, {"type": "image"}, "b", {"type": "text"}])
+    assert asked(request(parts)) == "a"
+    assert asked(request(parts, query="q")) == "q"
+    assert asked(request(parts, query="")) == ""
+    assert asked(request()) == ""
+
+
+def test_only_named_messages_hide_turns() -> None:
+    assert shown_turns(request(Message(role="user", content="x", id="e1"), Message(role="user", content="y"))) == {"e1"}
+
+
+def test_a_source_may_use_places_the_others_leave_free() -> None:
+    ranked = [Projected(candidate(key), 1.0, 1.0) for key in ("a1", "a2", "a3", "b1", "a4")]
+    sources = {item.candidate.id: item.candidate.id[0] for item in ranked}
+    assert [item.candidate.id for item in spread(ranked, sources, 4)] == ["a1", "a2", "a3", "b1"]
+    assert [item.candidate.id for item in spread(ranked, sources, 2)] == ["a1", "b1"]
+    assert [item.candidate.id for item in spread(ranked, {}, 2)] == ["a1", "a2"]
+
+
+def test_profiles_differ_in_what_a_session_may_see() -> None:
+    recall, seed = PROFILES
+    assert [pool.lasting for pool in pools(recall, "s")] == [False]
+    assert [pool.lasting for pool in pools(seed, "s")] == [False, True]
+    turn = Memory("t", "u", "turn", "session", "x", 0, session="other")
+    assert visible(turn, "s", recall)
+    assert not visible(turn, "s", seed)
+    assert visible(turn, "other", seed)
+
+
+def test_authored_record_ids_are_told_from_point_ids() -> None:
+    assert is_point_id(point_id("t", "authored", "a.md#000001", "f"))
+    assert not is_point_id("a.md#000001")
