@@ -56,6 +56,11 @@ def memory(things: Things) -> dict[str, str]:
     return {"text": "something else", "user": things["user"], "event_id": things["event_id"]}
 
 
+def exported(things: Things) -> dict[str, Any]:
+    """A line of another tenant's export, with its ids."""
+    return memory(things) | {"id": things["memory_id"], "kind": "turn", "scope": "session", "ts": 1, "active": True}
+
+
 OK, CREATED, ACCEPTED = frozenset({200}), frozenset({201}), frozenset({202})
 # Every route of the node. A new one is refused by the test below until it has its line here.
 PROBES: dict[Route, Probe] = {
@@ -80,12 +85,19 @@ PROBES: dict[Route, Probe] = {
     ("POST", "/v1/keys"): Probe(ADMIN, CREATED, lambda _: {"scopes": ["read"]}),
     ("GET", "/v1/keys"): Probe(ADMIN, OK),
     ("DELETE", "/v1/keys/{key_id}"): Probe(ADMIN),
+    ("GET", "/v1/export"): Probe(ADMIN, OK, query=("user",)),
+    ("DELETE", "/v1/memories/{memory_id}"): Probe(ADMIN),
+    ("GET", "/v1/forgettings/{forgetting_id}"): Probe(ADMIN),
     # Last: from here on the spy has an event, a memory, a document and a job of that name, too.
     ("PUT", "/v1/authored/{name}"): Probe(ADMIN, CREATED, lambda _: {"text": "- Never shout."}),
     ("POST", "/v1/memories"): Probe(INGEST, CREATED, memory),
     ("POST", "/v1/sessions/{session}/compact"): Probe(INGEST, ACCEPTED, lambda things: {"user": things["user"]}),
     ("POST", "/v1/turns"): Probe(INGEST, ACCEPTED, turn),
     ("POST", "/v1/turns:batch"): Probe(INGEST, ACCEPTED, lambda things: {"turns": [turn(things)]}),
+    ("POST", "/v1/import"): Probe(ADMIN, OK, lambda things: {"records": [exported(things)]}),
+    ("DELETE", "/v1/sessions/{session}"): Probe(ADMIN, ACCEPTED, query=("user",)),
+    ("DELETE", "/v1/users/{user}"): Probe(ADMIN, ACCEPTED),
+    ("DELETE", "/v1/sources/{source_ref}"): Probe(ADMIN, ACCEPTED),
 }
 # For load balancers, which have no key: whether the process is well. The header is the same words for everybody.
 OPEN = {("GET", "/livez"), ("GET", "/readyz"), ("GET", "/v1/header")}
@@ -147,13 +159,15 @@ async def victim(app: ServedApp) -> AsyncIterator[Victim]:
     assert credential is not None
     ids = {"event_id": "e1", "user": "ada", "session": "s1", "key_id": credential.id, "name": "AGENTS.md"}
     async with app.client(key) as http:
-        told = turn(ids) | {"text": WORDS}
+        told = turn(ids) | {"text": WORDS, "source_ref": "origin"}
         answer = await http.post("/v1/turns", params={"wait": "searchable"}, json=told)
         assert answer.json()["searchable"]
         assert (await http.put(f"/v1/authored/{ids['name']}", json={"text": f"- Feed the {SECRET}."})).is_success
         found = await ask(http, ids, "POST", "/v1/search")
         letter = Event("e2", "acme", "ada", "s1", "user", WORDS, ts=1)
         await app.redis.xadd(keys.dead(0), {"event": encode_event(letter), "seq": 2}, id="5-0")
+        forgetting = (await http.delete("/v1/sessions/another", params={"user": "ada"})).json()["id"]
+        ids |= {"source_ref": "origin", "forgetting_id": forgetting}
         ids |= {"letter_id": "0-5-0", "trace_id": found["trace_id"], "memory_id": found["hits"][0]["id"]}
         yield Victim(http, ids)
 

@@ -86,7 +86,7 @@ class Memories:
         payload = memory.payload()
         if missing := embedded.missing(self.embedder.manifest):
             payload["missing_tiers"] = list(missing)
-        return Record(record_id, payload, embedded.vectors, lexical_of(memory.text, self.analyser))
+        return Record(record_id, payload, embedded.vectors, lexical_of(memory.text, self.analyser, memory.ts))
 
 
 def id_in(name: str) -> str:

@@ -82,7 +82,7 @@ class Recall:
             text=query,
             where=pool.where,
             session=session,
-            depth=self.profile.coarse_size,
+            depth=self.profile.leg_depth,
             dense_by_maximum=self.profile.dense_by_maximum,
             window=self.profile.window,
         )

@@ -1,23 +1,25 @@
 """The search tool: one ranked list with the components of every score."""
 
 from dataclasses import dataclass
+from typing import Final
 
+from lithify.assembly.legs import BOTH, DENSE
 from lithify.assembly.retrieval import Found, Question, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
+from lithify.memory.ranking.cues import asks_for_latest
+from lithify.memory.ranking.diversity import Passage, diversify, relative_relevance
+from lithify.memory.ranking.duplicates import distinct_turns
+from lithify.memory.ranking.fading import faded
 from lithify.memory.ranking.hybrid import HybridScored
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.scoring import score_hybrid
-from lithify.store import Where
+from lithify.store import LEXICAL, Where
 
-LEGS = {
-    "hybrid": frozenset({"dense", "lexical"}),
-    "dense": frozenset({"dense"}),
-    "lexical": frozenset({"lexical"}),
-}
+LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset({LEXICAL})}
 # Each leg is asked for more than is returned: a record may be good in one list and best in the union.
-DEPTH_FACTOR = 4
-MIN_DEPTH = 64
+DEPTH_FACTOR: Final = 4
+MIN_DEPTH: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +31,45 @@ class SearchResult:
 async def search(
     retriever: Retriever, scope: TenantScope, request: SearchRequest, profile: Profile, now_ms: int
 ) -> SearchResult:
-    question = Question(
+    found = await retriever.retrieve(scope, search_question(request, profile))
+    ranked = rank(found, request, profile, now_ms)
+    return SearchResult([search_hit(scored, found) for scored in ranked], found)
+
+
+def search_question(request: SearchRequest, profile: Profile) -> Question:
+    return Question(
         text=request.query,
-        where=search_filter(request),
+        where=search_filter(request, profile),
         session=request.session,
         depth=max(DEPTH_FACTOR * request.limit, MIN_DEPTH),
         legs=LEGS[request.mode],
         dense_by_maximum=profile.dense_by_maximum,
+        window=profile.window,
     )
-    found = await retriever.retrieve(scope, question)
-    ranked = score_hybrid(found.candidates, profile, now_ms)[: request.limit]
-    return SearchResult([search_hit(scored, found) for scored in ranked], found)
 
 
-def search_filter(request: SearchRequest) -> Where:
-    where = narrowed(Where().equals("active", True), request.filters)
+def rank(found: Found, request: SearchRequest, profile: Profile, now_ms: int) -> list[HybridScored]:
+    """Best first, one copy of each turn; faded and varied where the profile, or the question, asks for it."""
+    ranked = distinct_turns(score_hybrid(found.candidates, profile, now_ms))
+    half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
+    ranked = faded(ranked, half_life or profile.decay_half_life_days)
+    if profile.mmr_lambda is None:
+        return ranked[: request.limit]
+    return varied(ranked, request.limit, profile.mmr_lambda)
+
+
+def varied(ranked: list[HybridScored], limit: int, share: float) -> list[HybridScored]:
+    """Keeps the scores and changes the order only."""
+    relevance = relative_relevance([row.score for row in ranked])
+    passages = [Passage(r.candidate.id, r.candidate.text, value) for r, value in zip(ranked, relevance, strict=True)]
+    rows = {row.candidate.id: row for row in ranked}
+    return [rows[pick.key] for pick in diversify(passages, limit, share)]
+
+
+def search_filter(request: SearchRequest, profile: Profile) -> Where:
+    """Turns stay searchable after their compaction where the profile says so; superseded summaries never do."""
+    visible = Where() if profile.raw_history else Where().equals("active", True)
+    where = narrowed(visible, request.filters)
     return where.equals("session", request.session) if request.session else where
 
 
@@ -78,12 +104,21 @@ def search_hit(scored: HybridScored, found: Found) -> SearchHit:
 
 
 def components(scored: HybridScored) -> dict[str, float]:
+    """Signals a record cannot have are left out."""
     candidate = scored.candidate
-    return {
+    signals = {
         "dense": candidate.dense,
         "lexical": candidate.lexical,
+        "neighbours": candidate.neighbours,
+        "session": candidate.session_prior,
+        "speaker": candidate.speaker,
+        "statement": candidate.statement,
+        "reply": candidate.reply,
+        "substance": candidate.substance,
+        "dated": candidate.dated,
         "relevance": scored.relevance,
         "recency": scored.recency,
         "scope": scored.scope,
         "quality": scored.quality,
     }
+    return {name: value for name, value in signals.items() if value is not None}

@@ -94,7 +94,7 @@ class Bench:
         dense = tier_vector(self.embedder.embed_query(text), self.embedder.manifest.dimensions)
         indices, values = self.analyser.query_vector(text)
         words = SparseVector(tuple(indices), tuple(values))
-        depth = PROFILE.coarse_size
+        depth = PROFILE.leg_depth
         return [Query(where, FULL_TIER, dense, depth), Query(where, LEXICAL, words, depth, (FULL_TIER,))]
 
 

@@ -12,6 +12,9 @@ from lithify.cli import (
     dlq,
     doctor,
     explain,
+    export,
+    forget,
+    import_,
     ingest,
     keys,
     models,
@@ -49,6 +52,9 @@ app.command()(reembed.reembed)
 app.command()(backfill.backfill)
 app.command()(compact.compact)
 app.command()(explain.explain)
+app.command()(forget.forget)
+app.command()(export.export)
+app.command("import")(import_.import_records)
 app.add_typer(authored.app, name="authored")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(dlq.app, name="dlq")

@@ -15,7 +15,21 @@ from lithify.compactor.retention import PURGE_JOB, RawRetention, purge_compacted
 from lithify.embedder.backfill import JOB as BACKFILL
 from lithify.embedder.backfill import BackfillParts, backfill
 from lithify.events import system_clock
-from lithify.jobs import JobRunner, Registry, RunnerSettings, Schedule, Scheduler, daily, given, open_connection
+from lithify.forgetter.job import Forgetter, forget
+from lithify.forgetter.segments import Seal
+from lithify.forgetting import JOB as FORGET
+from lithify.forgetting import QUEUE as FORGETTING
+from lithify.jobs import (
+    JobFunction,
+    JobRunner,
+    Registry,
+    RunnerSettings,
+    Schedule,
+    Scheduler,
+    daily,
+    given,
+    open_connection,
+)
 from lithify.jobs.compaction import JOB as COMPACT
 from lithify.jobs.compaction import QUEUE as COMPACTION
 from lithify.memory.compaction.draft import Abstractive
@@ -26,7 +40,7 @@ from lithify.settings import Settings
 from lithify.store import VectorStore
 
 MAINTENANCE: Final = "maintenance"
-QUEUES: Final = (MAINTENANCE, COMPACTION)
+QUEUES: Final = (MAINTENANCE, COMPACTION, FORGETTING)
 # At night in Europe and America, and never at the full hour when everybody else's jobs start.
 INSPECTION_TIME: Final = time(3, 23)
 PURGE_TIME: Final = time(3, 53)
@@ -45,14 +59,33 @@ class JobParts:
     summariser: Abstractive | None
 
 
-def job_runner(parts: JobParts, name: str, stack: AsyncExitStack) -> JobRunner[None]:
-    connection = open_connection(parts.queue.url)
+def job_runners(parts: JobParts, seal: Seal | None, stack: AsyncExitStack) -> list[JobRunner[None]]:
+    """Of all queues, for a process that does everything."""
+    forgetting = {FORGET: given(forget, forgetter(parts.settings, parts.queue, parts.store, seal))}
+    known = registry(parts) | forgetting
+    return [job_runner(parts.queue, name, known, stack) for name in QUEUES]
+
+
+def job_runner(queue: Queue, name: str, known: Registry[None], stack: AsyncExitStack) -> JobRunner[None]:
+    connection = open_connection(queue.url)
     stack.callback(connection.close)
     executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="job"))
-    return JobRunner(connection, name, registry(parts), None, executor, RunnerSettings(), system_clock)
+    return JobRunner(connection, name, known, None, executor, RunnerSettings(), system_clock)
 
 
-def registry(parts: JobParts) -> Registry[None]:
+def forgetting_runner(
+    settings: Settings, queue: Queue, store: VectorStore, seal: Seal | None, stack: AsyncExitStack
+) -> JobRunner[None]:
+    """Runs where the archive lies; `seal` closes the segment that is being written, None where none is."""
+    known = {FORGET: given(forget, forgetter(settings, queue, store, seal))}
+    return job_runner(queue, FORGETTING, known, stack)
+
+
+def forgetter(settings: Settings, queue: Queue, store: VectorStore, seal: Seal | None) -> Forgetter:
+    return Forgetter(store, queue.redis, settings.partitions, settings.archive_folder, system_clock, seal)
+
+
+def registry(parts: JobParts) -> dict[str, JobFunction[None]]:
     settings, redis, store, embedder = parts.settings, parts.queue.redis, parts.store, parts.model.embedder
     idle = IdleSearch(redis, settings.partitions, settings.compact_idle_minutes * MINUTE_MS, system_clock)
     return {

@@ -13,13 +13,14 @@ from fastapi import APIRouter
 from lithify.access import KeyDoor
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import system_clock
+from lithify.forgetting import QUEUE as FORGETTING
 from lithify.gateway.valve import Valve
 from lithify.http import create_app
 from lithify.http.access import Access
 from lithify.http.reference import reference_router
 from lithify.jobs.compaction import QUEUE as COMPACTION
 from lithify.node import jobs, services, workers
-from lithify.node.parts import Model, Queue, open_model, open_queue, open_store, open_summariser
+from lithify.node.parts import Model, Queue, connect_store, open_model, open_queue, open_store, open_summariser
 from lithify.node.redis_server import EmbeddedRedis, ServerDied
 from lithify.node.signals import stop_on_signals
 from lithify.node.status import Watched, status_router
@@ -70,11 +71,12 @@ async def run_node(settings: Settings, announce: Announce) -> None:
             workers.gate_consumer(settings, queue, model, store, stack),
             *workers.compaction_triggers(settings, queue, stack),
         ]
-        keepers = []
+        keepers, seal = [], None
         if settings.archive:
             archive, archiving = await workers.archiver(settings, queue, stack)
             consumers.append(archiving)
             keepers.append(archive.keep_sealed())
+            seal = archive.seal
         watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
         valve = services.valve(settings, queue)
         routers, watching = await node_routers(settings, queue, model, store, watched, valve, door, stack)
@@ -82,7 +84,7 @@ async def run_node(settings: Settings, announce: Announce) -> None:
             routers,
             [
                 *consumers,
-                *(jobs.job_runner(parts, name, stack) for name in jobs.QUEUES),
+                *jobs.job_runners(parts, seal, stack),
                 jobs.scheduler(settings, queue, stack),
             ],
             [valve.run(), *keepers, *watching, *housekeeping(settings, queue, consumers)],
@@ -140,22 +142,32 @@ async def run_gate_worker(settings: Settings, announce: Announce) -> None:
 
 
 async def run_archive_worker(settings: Settings, announce: Announce) -> None:
+    """Also forgets: what is to be forgotten has to leave the archive first."""
     async with AsyncExitStack() as stack:
-        queue = await open_queue(with_redis(settings), stack)
+        queue = await open_queue(with_servers(settings), stack)
+        store = connect_store(settings)
+        stack.push_async_callback(store.close)
         archive, consumer = await workers.archiver(settings, queue, stack)
+        forgetting = jobs.forgetting_runner(settings, queue, store, archive.seal, stack)
         announce("archive worker")
         keepers = [archive.keep_sealed(), *housekeeping(settings, queue, [consumer])]
-        await run_until_stopped(settings, Duties(workers=[consumer], keepers=keepers), None)
+        await run_until_stopped(settings, Duties(workers=[consumer, forgetting], keepers=keepers), None)
 
 
 async def run_jobs(settings: Settings, queue_name: str, announce: Announce) -> None:
     """One queue per process; the schedule is kept by whichever of them holds the lock."""
+    if queue_name == FORGETTING and settings.archive:
+        raise Misconfigured("with an archive, the archive worker runs the queue forgetting: `lithify worker archive`")
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
         queue = await open_queue(with_servers(settings), stack)
         store = await open_store(settings, model.embedder, stack)
         parts = jobs.JobParts(settings, queue, model, store, open_summariser(settings))
-        runner = jobs.job_runner(parts, queue_name, stack)
+        runner = (
+            jobs.forgetting_runner(settings, queue, store, None, stack)
+            if queue_name == FORGETTING
+            else jobs.job_runner(queue, queue_name, jobs.registry(parts), stack)
+        )
         # Who compacts also watches for what is to be compacted; other queues have nothing to read.
         triggers = workers.compaction_triggers(settings, queue, stack) if queue_name == COMPACTION else []
         announce(f"job runner of queue {queue_name}")

@@ -10,6 +10,10 @@ from lithify.access import KeyDoor, KeyStore, RateLimit, is_loopback, key_door, 
 from lithify.assembly.assemble import Assembler
 from lithify.assembly.authored_routes import authored_router
 from lithify.assembly.compaction_routes import Compactions, compaction_router
+from lithify.assembly.export_routes import export_router
+from lithify.assembly.exporting import Exporter
+from lithify.assembly.forgetting_routes import Forgettings, forgetting_router
+from lithify.assembly.importing import Importer
 from lithify.assembly.memories import Memories
 from lithify.assembly.memory_routes import memory_router
 from lithify.assembly.remembered_queries import RememberedQueries
@@ -78,11 +82,14 @@ async def assembly(
     stack.callback(jobs.close)
     documents, keepers = await rules(settings, queue, model, store)
     memories = Memories(store, model.embedder, model.analyser, model.executor, queue.redis, system_clock)
+    importer = Importer(store, model.embedder, model.analyser, model.executor, queue.redis, settings.partitions)
     routers = [
         assembly_router(recall(settings, queue, model, store), access),
         memory_router(memories, access),
         authored_router(documents, access),
         compaction_router(Compactions(store, jobs), access),
+        forgetting_router(Forgettings(store, queue.redis, jobs, settings.partitions, settings.wait_limit_ms), access),
+        export_router(Exporter(store), importer, access),
         maintenance_router(jobs, access),
     ]
     return routers, keepers

@@ -11,6 +11,7 @@ from lithify.errors import Misconfigured
 from lithify.memory.ranking.authority import AuthorityWeights
 from lithify.memory.ranking.candidate import Candidate, Kind, Signals, read_candidate
 from lithify.memory.ranking.hybrid import HybridWeights
+from lithify.memory.ranking.passages import ALONE, Window
 from lithify.memory.ranking.profile import RECALL, SEED, Profile, TemporalWeights
 from lithify.memory.ranking.relevance import RelevanceWeights
 from lithify.memory.ranking.scope import PerScope, Scope
@@ -19,7 +20,9 @@ from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_n
 
 
 def test_the_seed_keeps_the_constants_of_the_sources() -> None:
-    assert SEED.relevance == (1.0, 0.0, 0.0, 0.0)
+    assert SEED.relevance == RelevanceWeights(1.0, *[0.0] * (len(RelevanceWeights._fields) - 1))
+    assert (SEED.window, SEED.dense_by_maximum, SEED.raw_history) == (ALONE, False, False)
+    assert (SEED.mmr_lambda, SEED.decay_half_life_days, SEED.latest_half_life_days) == (None, None, None)
     assert SEED.hybrid == (0.7, 0.2, 0.1)
     assert SEED.authority == (0.5, 0.2, 0.3)
     assert SEED.temporal == (0.6, 0.2, 0.2)
@@ -66,7 +69,8 @@ def test_any_numbers_are_brought_into_their_domains(data: st.DataObject) -> None
     shares = ("budget_fraction", "guidance_fraction", "temporal_threshold", "hop_floor", "delta")
     wild = replace(
         SEED,
-        relevance=RelevanceWeights(*draw(4)),
+        relevance=RelevanceWeights(*draw(len(RelevanceWeights._fields))),
+        window=Window(tuple(draw(2)), tuple(draw(1))),
         hybrid=HybridWeights(*draw(3)),
         authority=AuthorityWeights(*draw(3)),
         temporal=TemporalWeights(*draw(3)),
@@ -91,6 +95,7 @@ def test_any_numbers_are_brought_into_their_domains(data: st.DataObject) -> None
         math.isfinite(value) and value >= 0.0 for value in (*clean.scope_rates, clean.kappa, clean.authority_rate)
     )
     assert -1.0 <= clean.similarity_floor <= 1.0
+    assert all(0.0 <= share <= 1.0 for share in clean.window.shares.values())
     assert 1e-6 <= clean.hop_attenuation <= 1.0 - 1e-6
     assert clean.normalised().relevance == pytest.approx(clean.relevance)
 
@@ -100,6 +105,7 @@ def test_sizes_are_at_least_one_and_ordered() -> None:
     assert (clean.top_k, clean.coarse_size, clean.final_size) == (1, 1, 1)
     assert (clean.coverage_size, clean.recovery_size, clean.tail_turns) == (1, 0, 1)
     assert replace(SEED, top_k=20).coarse_size == 40
+    assert (replace(SEED, top_k=20).leg_depth, replace(SEED, leg_hits=0).normalised().leg_depth) == (40, 1)
     assert replace(SEED, top_k=2).coarse_size == 8
 
 
@@ -112,6 +118,7 @@ def test_sizes_are_at_least_one_and_ordered() -> None:
         (replace(SEED, tail_fraction=math.nan), "tail_fraction=nan"),
         (replace(SEED, decay_half_life_days=0.0), "decay_half_life_days"),
         (replace(SEED, decay_half_life_days=math.inf), "decay_half_life_days"),
+        (replace(SEED, latest_half_life_days=-1.0), "latest_half_life_days"),
     ],
 )
 def test_impossible_budgets_are_refused(profile: Profile, name: str) -> None:
@@ -151,7 +158,7 @@ def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
         "hop_targets": "r1",
     }
     plain = Candidate("r", "memories", "", Scope.USER, Kind.TURN)
-    assert read_candidate("r", "memories", Scope.USER, payload, Signals(dense=math.nan)) == plain
+    assert read_candidate("r", "memories", Scope.USER, payload, Signals()) == plain
     assert read_candidate("r", "memories", Scope.USER, {"kind": 7}, Signals()) == plain
 
 
@@ -168,7 +175,9 @@ def test_stored_metadata_is_read() -> None:
         "source_turn": "t1",
         "hop_targets": ["a", 7, "", "b"],
     }
-    memory = read_candidate("r", "memories", Scope.SESSION, payload, Signals(0.1, 0.2, 0.3, 0.4))
+    memory = read_candidate(
+        "r", "memories", Scope.SESSION, payload, Signals(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    )
     assert memory == Candidate(
         id="r",
         collection="memories",
@@ -179,6 +188,11 @@ def test_stored_metadata_is_read() -> None:
         lexical=0.2,
         neighbours=0.3,
         session_prior=0.4,
+        speaker=0.5,
+        statement=0.6,
+        reply=0.7,
+        substance=0.8,
+        dated=0.9,
         role="assistant",
         ts=5.0,
         decay_rate=0.25,

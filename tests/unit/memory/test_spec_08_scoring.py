@@ -1,6 +1,7 @@
 """Spec 08: candidates, keywords, authority and the final score."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -9,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.authority import AuthorityWeights, authored_value, authority_weight, frequency
-from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.candidate import Candidate, Kind, Signals, read_candidate
 from lithify.memory.ranking.keywords import coverage, keywords, terms
 from lithify.memory.ranking.profile import SEED, Profile
-from lithify.memory.ranking.relevance import RelevanceWeights, by_maximum, neighbour_signal, relevance
-from lithify.memory.ranking.scoring import Scored, coarse_cut, final_score, score_pass2
+from lithify.memory.ranking.relevance import RelevanceWeights, by_maximum, relevance
+from lithify.memory.ranking.scope import Scope
+from lithify.memory.ranking.scoring import Scored, coarse_cut, final_score, score_hybrid, score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, texts, wild_candidates, wild_numbers
 
 ONLY_AUTHORED = replace(SEED, authority=AuthorityWeights(0.0, 0.0, 1.0))
@@ -205,20 +207,43 @@ def test_final_score_is_bounded_for_any_keyword_weight(
     assert 0.0 <= float(final_score(mixed, weight, covered, 1.0, kappa)) <= 1.0
 
 
+def relevance_of(signals: Sequence[float], weights: RelevanceWeights) -> float:
+    return float(relevance([[signal] for signal in signals], weights)[0])
+
+
 @pytest.mark.parametrize("profile", PROFILES)
 @settings(max_examples=200, deadline=None)
-@given(signals=st.tuples(*[wild_numbers() | st.floats(-1, 1)] * 4))
-def test_relevance_is_convex_in_its_signals(profile: Profile, signals: tuple[float, float, float, float]) -> None:
-    mixed = float(relevance(*signals, profile.relevance))
-    clean = [min(max(s, 0.0), 1.0) if math.isfinite(s) else 0.0 for s in signals]
-    assert min(clean) - 1e-12 <= mixed <= max(clean) + 1e-12
+@given(signals=st.tuples(*[wild_numbers() | st.floats(-1, 1)] * len(RelevanceWeights._fields)))
+def test_relevance_is_convex_in_its_signals(profile: Profile, signals: tuple[float, ...]) -> None:
+    mixed = relevance_of(signals, profile.relevance)
+    clean = [min(max(s, 0.0), 1.0) if math.isfinite(s) else 0.0 for s in signals if not math.isnan(s)]
+    assert min(clean, default=0.0) - 1e-12 <= mixed <= max(clean, default=0.0) + 1e-12
     assert 0.0 <= mixed <= 1.0
 
 
 def test_relevance_of_the_seed_is_the_bare_cosine() -> None:
-    assert float(relevance(0.37, 1.0, 1.0, 1.0, SEED.relevance)) == 0.37
-    assert float(relevance(-0.37, 1.0, 1.0, 1.0, SEED.relevance)) == 0.0
-    assert RelevanceWeights(0, 0, 0, 0).normalised() == (1.0, 0.0, 0.0, 0.0)
+    others = [1.0] * (len(RelevanceWeights._fields) - 1)
+    assert relevance_of([0.37, *others], SEED.relevance) == 0.37
+    assert relevance_of([-0.37, *others], SEED.relevance) == 0.0
+    assert relevance_of([math.nan, *others], SEED.relevance) == 0.0
+    assert RelevanceWeights(*[0.0] * len(RelevanceWeights._fields)).normalised() == RelevanceWeights()
+
+
+def test_a_signal_a_record_cannot_have_leaves_its_weight_to_the_others() -> None:
+    weights = RelevanceWeights(dense=0.5, lexical=0.25, session=0.25)
+    known, unknown = [0.8, 0.2, 0.6], [0.8, 0.2, math.nan]
+    rest = [0.0] * (len(weights) - 3)
+    assert relevance_of([*known, *rest], weights) == pytest.approx(0.6)
+    assert relevance_of([*unknown, *rest], weights) == pytest.approx((0.5 * 0.8 + 0.25 * 0.2) / 0.75)
+
+
+@pytest.mark.parametrize("name", RelevanceWeights._fields)
+def test_every_signal_of_a_candidate_reaches_its_weight(name: str) -> None:
+    weights = RelevanceWeights(**{**dict.fromkeys(RelevanceWeights._fields, 0.0), name: 1.0})
+    signals = Signals(**{"session_prior" if name == "session" else name: 0.7})
+    memory = read_candidate("r", "memories", Scope.USER, {}, signals)
+    [row] = score_hybrid([memory], replace(SEED, relevance=weights), NOW)
+    assert row.relevance == 0.7
 
 
 def test_scores_are_spread_by_the_maximum_of_their_list() -> None:
@@ -227,7 +252,3 @@ def test_scores_are_spread_by_the_maximum_of_their_list() -> None:
     assert by_maximum([]).tolist() == []
     assert by_maximum([-3.0, 0.0]).tolist() == [0.0, 0.0]
     assert by_maximum([0.6, 0.6], floor=0.6).tolist() == [0.0, 0.0]
-
-
-def test_a_turn_at_the_edge_of_its_session_has_one_neighbour() -> None:
-    assert neighbour_signal([0.8, 0.0], [0.4, 1.0]) == pytest.approx([0.6, 0.5])

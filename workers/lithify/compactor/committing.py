@@ -84,7 +84,7 @@ class Committer:
             id=summary_point(self.session.key, summary.id, self._family),
             payload=summary_memory(self.session.key, summary, self.embedder.fingerprint).payload(),
             vectors=vectors,
-            lexical=lexical_of(summary.text, self.analyser),
+            lexical=lexical_of(summary.text, self.analyser, int(summary.lineage.source_ts_max)),
         )
 
     async def _keep(self, shards: Sequence[Shard]) -> None:

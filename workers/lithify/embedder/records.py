@@ -59,7 +59,7 @@ def turn_record(event: Event, embedded: Embedded, embedder: Embedder, analyser: 
         id=point_id(event.tenant, "turn", event.event_id, manifest.family),
         payload=memory.payload(),
         vectors=embedded.vectors,
-        lexical=lexical_of(event.text, analyser),
+        lexical=lexical_of(event.text, analyser, event.ts),
     )
 
 

@@ -21,9 +21,10 @@ _KINDS = {kind.value: kind for kind in Kind}
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The four signals are those of the query at hand; the rest belongs to the record.
+    """The signals, from `dense` to `dated`, are those of the query at hand; the rest belongs to the record.
 
-    `dense` is the full-dimension dot product in [-1, 1], the other signals lie in [0, 1].
+    `dense` is a cosine in [-1, 1] or one spread over [0, 1], the other signals lie in [0, 1]. None is a signal this
+    record cannot have.
     """
 
     id: str
@@ -33,8 +34,13 @@ class Candidate:
     kind: Kind
     dense: float = 0.0
     lexical: float = 0.0
-    neighbours: float = 0.0
-    session_prior: float = 0.0
+    neighbours: float = 0.0  # how much of `lexical` the turns around it lent; for the receipt, it has no weight
+    session_prior: float | None = None
+    speaker: float = 0.0
+    statement: float = 0.0
+    reply: float | None = None
+    substance: float = 0.0
+    dated: float = 0.0
     role: str | None = None
     ts: float | None = None  # milliseconds
     decay_rate: float = 0.0
@@ -48,12 +54,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What the search legs found out about one record."""
+    """What the search found out about one record; see `Candidate`."""
 
     dense: float = 0.0
     lexical: float = 0.0
     neighbours: float = 0.0
-    session_prior: float = 0.0
+    session_prior: float | None = None
+    speaker: float = 0.0
+    statement: float = 0.0
+    reply: float | None = None
+    substance: float = 0.0
+    dated: float = 0.0
 
 
 def names_of(candidates: Sequence[Candidate]) -> Callable[[int], tuple[str, str]]:
@@ -64,17 +75,25 @@ def names_of(candidates: Sequence[Candidate]) -> Callable[[int], tuple[str, str]
 def read_candidate(
     record_id: str, collection: str, scope: Scope, payload: Mapping[str, object], signals: Signals
 ) -> Candidate:
-    """A candidate from stored metadata; metadata of the wrong type counts as absent (spec 02 §5)."""
+    """A candidate from stored metadata; metadata of the wrong type counts as absent (spec 02 §5).
+
+    Signals are taken as they are: what is not finite stops in `relevance`.
+    """
     return Candidate(
         id=record_id,
         collection=collection,
         text=_text(payload.get("text")) or "",
         scope=scope,
         kind=_kind(payload.get("kind")),
-        dense=number_or(signals.dense, 0.0),
-        lexical=number_or(signals.lexical, 0.0),
-        neighbours=number_or(signals.neighbours, 0.0),
-        session_prior=number_or(signals.session_prior, 0.0),
+        dense=signals.dense,
+        lexical=signals.lexical,
+        neighbours=signals.neighbours,
+        session_prior=signals.session_prior,
+        speaker=signals.speaker,
+        statement=signals.statement,
+        reply=signals.reply,
+        substance=signals.substance,
+        dated=signals.dated,
         role=_text(payload.get("role")),
         ts=_number(payload.get("ts")),
         decay_rate=number_or(payload.get("decay_rate"), 0.0),

@@ -71,7 +71,11 @@ class Ranking(Sequence[Scored]):
 
     def __getitem__(self, index: int | slice) -> Scored | list[Scored]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            rows = zip(self.candidates[index], *(column[index].tolist() for column in self._columns), strict=True)
+            return [Scored(*row) for row in rows]
+        return Scored(self.candidates[index], *(float(column[index]) for column in self._columns))
+
+    @property
+    def _columns(self) -> tuple[FloatArray, ...]:
         c = self.components
-        columns = (c.relevance, c.recency, c.frequency, c.authority, c.weight, c.coverage, c.quality, c.score)
-        return Scored(self.candidates[index], *(float(column[index]) for column in columns))
+        return c.relevance, c.recency, c.frequency, c.authority, c.weight, c.coverage, c.quality, c.score

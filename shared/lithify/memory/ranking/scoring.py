@@ -1,7 +1,8 @@
 """Ranks candidates: two passes for assembly, one for the search tool, each with all its components."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,21 @@ from lithify.memory.ranking.ranking import Components, Ranking, Scored
 from lithify.memory.ranking.recency import age_seconds, recency
 from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
 
-__all__ = ["Scored", "coarse_cut", "final_score", "score_hybrid", "score_pass2"]
+__all__ = ["Scored", "coarse_cut", "final_score", "score_hybrid", "score_pass2", "signal_rows"]
 
 _AUTHORED, _SUMMARY = Kind.AUTHORED, Kind.SUMMARY  # enum members are slow to look up a thousand times
+
+# In the order of RelevanceWeights.
+_SIGNALS: tuple[Callable[[Candidate], float | None], ...] = (
+    attrgetter("dense"),
+    attrgetter("lexical"),
+    attrgetter("session_prior"),
+    attrgetter("speaker"),
+    attrgetter("statement"),
+    attrgetter("reply"),
+    attrgetter("substance"),
+    attrgetter("dated"),
+)
 
 
 def final_score(
@@ -55,7 +68,8 @@ def score_pass2(
     used = frequency(_column([c.access_count for c in candidates]), max_access)
     declared = _declared(candidates)
     weight = authority_weight(fresh, used, declared, profile.authority)
-    covered = _coverage(candidates, frozenset(query_keywords))
+    # Splitting every text into words is not for nothing only if somebody weighs it.
+    covered = _coverage(candidates, frozenset(query_keywords)) if profile.kappa else np.zeros(len(candidates))
     kept = _quality_of(candidates, profile)
     score = final_score(mixed, weight, covered, kept, profile.kappa)
     components = Components(mixed, fresh, used, declared, weight, covered, kept, score)
@@ -78,12 +92,17 @@ def _column(values: list[float]) -> FloatArray:
     return np.fromiter(values, np.float64, len(values))
 
 
+def signal_rows(candidates: Sequence[Candidate], weights: RelevanceWeights) -> FloatArray:
+    """One row for each signal, NaN where a candidate cannot have it; rows without weight are not gathered."""
+    rows = np.zeros((len(weights), len(candidates)))
+    for row, (weight, values) in enumerate(zip(weights, _SIGNALS, strict=True)):
+        if weight > 0.0:
+            rows[row] = _column([math.nan if (value := values(c)) is None else value for c in candidates])
+    return rows
+
+
 def _relevance_of(candidates: Sequence[Candidate], weights: RelevanceWeights) -> FloatArray:
-    dense = _column([c.dense for c in candidates])
-    lexical = _column([c.lexical for c in candidates])
-    neighbours = _column([c.neighbours for c in candidates])
-    session = _column([c.session_prior for c in candidates])
-    return relevance(dense, lexical, neighbours, session, weights)
+    return relevance(signal_rows(candidates, weights), weights)
 
 
 def _ages_of(candidates: Sequence[Candidate], now_ms: float) -> FloatArray:

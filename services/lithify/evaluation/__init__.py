@@ -1,0 +1,1 @@
+"""Measures recall on conversations with known evidence, through the system as hosts use it."""

@@ -1,0 +1,89 @@
+"""BEAM as its authors publish it: one folder per chat with chat.json and probing_questions.json."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lithify.errors import Invalid
+from lithify.evaluation.datasets.building import Asked, Line, build_dataset
+from lithify.evaluation.datasets.dates import read_date
+from lithify.evaluation.datasets.files import Row, checked, digest, read_json, read_list
+from lithify.evaluation.datasets.model import Dataset
+
+CHAT = "chat.json"
+QUESTIONS = "probing_questions.json"
+
+
+class Message(Row):
+    id: str
+    role: str
+    content: str
+    time_anchor: str | None = None
+
+
+class Batch(Row):
+    batch_number: str
+    turns: tuple[tuple[Message, ...], ...]
+
+    def messages(self) -> list[Message]:
+        return [message for turn in self.turns for message in turn]
+
+
+class Probe(Row):
+    question: str
+    source_chat_ids: Any = None
+
+
+def load_beam(path: Path) -> Dataset:
+    """`path` is one chat's folder or a folder of them."""
+    chats = chat_folders(path)
+    files = [file for chat in chats for file in (chat / CHAT, questions_file(chat))]
+    lines = {chat.name: list(spoken_lines(chat / CHAT)) for chat in chats}
+    asked = [question for chat in chats for question in questions_of(chat)]
+    return build_dataset("beam", digest(files), lines, asked)
+
+
+def chat_folders(path: Path) -> list[Path]:
+    """In the order of their numbers. Raises Invalid if there are none."""
+    folders = [path.resolve()] if (path / CHAT).exists() else [found.parent for found in path.glob(f"*/{CHAT}")]
+    if not folders:
+        raise Invalid(f"{path} holds neither {CHAT} nor folders with one")
+    return sorted(folders, key=lambda folder: (len(folder.name), folder.name))
+
+
+def questions_file(chat: Path) -> Path:
+    nested = chat / "probing_questions" / QUESTIONS
+    return nested if nested.exists() else chat / QUESTIONS
+
+
+def spoken_lines(file: Path) -> Iterator[Line]:
+    """A batch is a session; its date stands at its first message."""
+    for batch in read_list(file, Batch):
+        messages = batch.messages()
+        anchor = next((message.time_anchor for message in messages if message.time_anchor), None)
+        at = None if anchor is None else read_date(anchor)
+        for message in messages:
+            yield Line(message.id, batch.batch_number, message.role, message.content, at)
+
+
+def questions_of(chat: Path) -> Iterator[Asked]:
+    file = questions_file(chat)
+    abilities = read_json(file)
+    if not isinstance(abilities, dict):
+        raise Invalid(f"{file} must hold a JSON object of abilities, not {type(abilities).__name__}")
+    for ability, items in abilities.items():
+        if not isinstance(items, list):
+            raise Invalid(f"{file}: {ability} must be a list of questions")
+        for number, item in enumerate(items):
+            probe = checked(Probe, item, f"{file} {ability} {number}")
+            evidence = list(message_ids(probe.source_chat_ids))
+            yield Asked(f"{chat.name}-{ability}-{number}", chat.name, probe.question, ability, evidence)
+
+
+def message_ids(value: Any) -> Iterator[str]:
+    """A number, or numbers in lists and named groups, as some abilities have them; abstention has none."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from message_ids(part)
+    elif value is not None:
+        yield str(value)

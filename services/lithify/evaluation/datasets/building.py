@@ -1,0 +1,126 @@
+"""Turns what a benchmark's file says into conversations and questions: ids, roles, times, evidence."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lithify.errors import Invalid
+from lithify.evaluation.datasets.model import Conversation, Dataset, Question, Role, Turn
+
+SECOND_MS = 1_000
+# Where a file has no dates at all, any will do; turns and questions only need an order.
+UNDATED_START_MS = 1_672_531_200_000  # 2023-01-01
+# Nobody asks in the same second in which the last answer was given.
+PAUSE_MS = 3_600_000
+ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One turn as the file has it; `at` is the date of its session."""
+
+    id: str
+    session: str
+    speaker: str
+    text: str
+    at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question as the file has it; sessions unset are those of the evidence."""
+
+    id: str
+    conversation: str
+    text: str
+    category: str
+    evidence: Sequence[str]
+    sessions: Sequence[str] | None = None
+    at: int | None = None
+
+
+def build_dataset(name: str, sha256: str, lines: Mapping[str, Sequence[Line]], asked: Sequence[Asked]) -> Dataset:
+    """Raises Invalid where an id is used twice, or a question is about a conversation that is not there."""
+    conversations = {conv: build_conversation(conv, spoken) for conv, spoken in lines.items()}
+    _refuse_repeated("question", [question.id for question in asked])
+    questions = [build_question(question, _of(conversations, question)) for question in asked]
+    answerable = tuple(question for question in questions if question.evidence or question.sessions)
+    dangling = sum(len(set(a.evidence)) - len(q.evidence) for a, q in zip(asked, questions, strict=True))
+    skipped = len(questions) - len(answerable)
+    return Dataset(name, sha256, tuple(conversations.values()), answerable, skipped, dangling)
+
+
+def build_conversation(conversation: str, lines: Sequence[Line]) -> Conversation:
+    spoken = [line for line in lines if line.text.strip()]
+    _refuse_repeated(f"turn of {conversation}", [line.id for line in spoken])
+    roles, prefixed = roles_of([line.speaker for line in spoken])
+    turns = (
+        Turn(
+            event_id=qualified(conversation, line.id),
+            session=qualified(conversation, line.session),
+            role=roles[line.speaker],
+            text=f"{line.speaker}: {line.text}" if prefixed else line.text,
+            ts=ts,
+            seq=seq,
+        )
+        for line, ts, seq in placed(spoken)
+    )
+    return Conversation(conversation, tuple(turns))
+
+
+def build_question(asked: Asked, conversation: Conversation) -> Question:
+    homes = {turn.event_id: turn.session for turn in conversation.turns}
+    evidence = {name for turn in asked.evidence if (name := qualified(conversation.id, turn)) in homes}
+    named = {homes[turn] for turn in evidence}
+    if asked.sessions is not None:
+        named = {qualified(conversation.id, session) for session in asked.sessions} & set(homes.values())
+    last = max((turn.ts for turn in conversation.turns), default=UNDATED_START_MS)
+    return Question(
+        id=asked.id,
+        conversation=conversation.id,
+        text=asked.text,
+        category=asked.category,
+        evidence=frozenset(evidence),
+        sessions=frozenset(named),
+        now=max(asked.at or 0, last + PAUSE_MS),
+    )
+
+
+def roles_of(speakers: Sequence[str]) -> tuple[dict[str, Role], bool]:
+    """Role names stand for themselves; of named people the first is the user, and their names belong to the text."""
+    names = list(dict.fromkeys(speakers))
+    if all(name in ROLES for name in names):
+        return dict(ROLES), False
+    return {name: "assistant" if place else "user" for place, name in enumerate(names)}, True
+
+
+def placed(lines: Sequence[Line]) -> Iterator[tuple[Line, int, int]]:
+    """Each line with its time and its place in the session: a second apart, from the session's date on."""
+    starts: dict[str, int] = {}
+    spoken: Counter[str] = Counter()
+    last = UNDATED_START_MS
+    for line in lines:
+        start = starts.setdefault(line.session, last + PAUSE_MS if line.at is None else line.at)
+        last = start + spoken[line.session] * SECOND_MS
+        yield line, last, spoken[line.session]
+        spoken[line.session] += 1
+
+
+def qualified(conversation: str, name: str) -> str:
+    """Benchmarks number turns and sessions anew in each conversation; memory wants them unique."""
+    return f"{conversation}:{name}"
+
+
+def _of(conversations: Mapping[str, Conversation], asked: Asked) -> Conversation:
+    found = conversations.get(asked.conversation)
+    if found is None:
+        raise Invalid(f"question {asked.id!r} is about conversation {asked.conversation!r}, which has no turns")
+    return found
+
+
+def _refuse_repeated(what: str, names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise Invalid(f"{what} {name!r} is there twice")
+        seen.add(name)

@@ -1,0 +1,75 @@
+"""LoCoMo as its authors publish it: one JSON list of ten long conversations of two friends."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from lithify.errors import Invalid
+from lithify.evaluation.datasets.building import Asked, Line, build_dataset
+from lithify.evaluation.datasets.dates import read_date
+from lithify.evaluation.datasets.files import Row, checked, digest, read_list
+from lithify.evaluation.datasets.model import Dataset
+from lithify.evaluation.datasets.prepared import with_caption
+
+CATEGORIES = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop", 5: "adversarial"}
+
+_SESSION = re.compile(r"session_(\d+)")
+# Some evidence of the release joins several turns ("D8:6; D9:17") or pads a number ("D30:05").
+_TURN = re.compile(r"D:?(\d+):(\d+)")
+
+
+class Spoken(Row):
+    dia_id: str
+    speaker: str
+    text: str
+    blip_caption: str | None = None
+
+
+class QuestionItem(Row):
+    question: str
+    category: int
+    evidence: tuple[str, ...] = ()
+
+
+class Sample(Row):
+    sample_id: str
+    conversation: dict[str, Any]
+    qa: tuple[QuestionItem, ...] = Field(min_length=1)
+
+
+def load_locomo(path: Path) -> Dataset:
+    samples = read_list(path, Sample)
+    lines = {sample.sample_id: list(spoken_lines(sample, path)) for sample in samples}
+    if len(lines) < len(samples):
+        raise Invalid(f"{path}: a sample_id is there twice")
+    asked = [question for sample in samples for question in questions_of(sample)]
+    return build_dataset("locomo", digest([path]), lines, asked)
+
+
+def spoken_lines(sample: Sample, path: Path) -> Iterator[Line]:
+    """Sessions in the order of their numbers; some of the release have a date but no turns."""
+    numbers = sorted(int(found[1]) for key in sample.conversation if (found := _SESSION.fullmatch(key)))
+    for number in numbers:
+        session = f"session_{number}"
+        where = f"{path} sample {sample.sample_id} {session}"
+        date = sample.conversation.get(f"{session}_date_time")
+        if not isinstance(date, str):
+            raise Invalid(f"{where}: its date ({session}_date_time) is missing")
+        for item in sample.conversation[session] or ():
+            said = checked(Spoken, item, where)
+            text = with_caption(said.text, said.blip_caption)
+            yield Line(said.dia_id, session, said.speaker, text, read_date(date))
+
+
+def questions_of(sample: Sample) -> Iterator[Asked]:
+    for number, item in enumerate(sample.qa):
+        category = CATEGORIES.get(item.category, str(item.category))
+        evidence = [turn for text in item.evidence for turn in evidence_turns(text)]
+        yield Asked(f"{sample.sample_id}-q{number}", sample.sample_id, item.question, category, evidence)
+
+
+def evidence_turns(text: str) -> list[str]:
+    return [f"D{int(session)}:{int(turn)}" for session, turn in _TURN.findall(text)]

@@ -1,0 +1,76 @@
+"""LongMemEval as its authors publish it: a JSON list of questions, each with its own haystack of sessions."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lithify.errors import Invalid
+from lithify.evaluation.datasets.building import Asked, Line, build_dataset
+from lithify.evaluation.datasets.dates import read_date
+from lithify.evaluation.datasets.files import Row, digest, read_list
+from lithify.evaluation.datasets.model import Dataset
+
+# The official retrieval score leaves these out: the right answer is that nothing is known.
+ABSTENTION = "_abs"
+
+
+class Message(Row):
+    role: str
+    content: str
+    has_answer: bool = False
+
+
+class Instance(Row):
+    question_id: str
+    question_type: str
+    question: str
+    question_date: str
+    haystack_session_ids: tuple[str, ...]
+    haystack_dates: tuple[str, ...]
+    haystack_sessions: tuple[tuple[Message, ...], ...]
+    answer_session_ids: tuple[str, ...]
+
+    def sessions(self) -> Iterator[tuple[str, str, tuple[Message, ...]]]:
+        return zip(self.haystack_session_ids, self.haystack_dates, self.haystack_sessions, strict=True)
+
+
+def load_longmemeval(path: Path) -> Dataset:
+    instances = read_list(path, Instance)
+    for item in instances:
+        refuse_uneven(item, path)
+    wanted = [item for item in instances if ABSTENTION not in item.question_id]
+    lines = {item.question_id: list(spoken_lines(item)) for item in wanted}
+    return build_dataset("longmemeval", digest([path]), lines, [question_of(item) for item in wanted])
+
+
+def refuse_uneven(item: Instance, path: Path) -> None:
+    sizes = {len(item.haystack_session_ids), len(item.haystack_dates), len(item.haystack_sessions)}
+    if len(sizes) > 1:
+        raise Invalid(f"{path} question {item.question_id}: sessions, their ids and their dates differ in number")
+
+
+def spoken_lines(item: Instance) -> Iterator[Line]:
+    for session, date, messages in item.sessions():
+        for number, message in enumerate(messages):
+            yield Line(turn_name(session, number), session, message.role, message.content, read_date(date))
+
+
+def question_of(item: Instance) -> Asked:
+    evidence = [
+        turn_name(session, number)
+        for session, _, messages in item.sessions()
+        for number, message in enumerate(messages)
+        if message.has_answer
+    ]
+    return Asked(
+        item.question_id,
+        item.question_id,
+        item.question,
+        item.question_type,
+        evidence,
+        item.answer_session_ids,
+        read_date(item.question_date),
+    )
+
+
+def turn_name(session: str, number: int) -> str:
+    return f"{session}_{number + 1}"

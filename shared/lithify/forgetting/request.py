@@ -1,0 +1,97 @@
+"""How a forgetting is asked for and watched."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+from redis import Redis as BlockingRedis
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from lithify.forgetting.target import Target
+from lithify.jobs.connection import in_thread
+from lithify.jobs.enqueue import DAY_S, Policy, Ticket, enqueue, find
+from lithify.jobs.record import NamedJob, open_queue
+from lithify.streams import keys
+from lithify.streams.outage import outages
+from lithify.streams.progress import StreamId
+
+QUEUE: Final = "forgetting"
+JOB: Final = "forget"
+KEPT_S: Final = 90 * DAY_S
+
+# Receipts tell what came after the request, and are kept for a day at least.
+LONGEST_MS: Final = 12 * 3_600_000
+
+# A long archive takes minutes. A rebuild, which excludes the rewriting, takes hours.
+POLICY: Final = Policy(
+    timeout_s=3 * 3_600,
+    retry_after_s=(5, 30, 60, 300, 900, 1_800, 3_600, 3_600),
+    result_ttl_s=KEPT_S,
+    failure_ttl_s=KEPT_S,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """`receipt` is set once everything is gone and that was verified, `error` once it was given up."""
+
+    id: str
+    status: str
+    receipt: JsonValue = None
+    error: str | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.receipt is not None or self.error is not None
+
+
+async def present_moment(redis: Redis, partitions: int) -> int:
+    """Not before anything that is accepted so far, in ms of the clock that counts: that of the stream ids.
+
+    Ids run ahead of Redis's clock after it was set back. Raises Unavailable if Redis did not answer.
+    """
+    with outages():
+        seconds, micros = await redis.time()
+        last = [await _last_ms(redis, keys.turns(partition)) for partition in range(partitions)]
+    return max(int(seconds) * 1000 + int(micros) // 1000, *last)
+
+
+async def _last_ms(redis: Redis, stream: str) -> int:
+    try:
+        return StreamId.parse((await redis.xinfo_stream(stream))["last-generated-id"]).ms
+    except ResponseError as error:
+        if "no such key" in str(error):
+            return 0
+        raise
+
+
+async def request_forgetting(connection: BlockingRedis, target: Target, before_ms: int) -> Ticket:
+    """Durable on return. Two requests are two forgettings: the later one also means what was said between them.
+
+    Raises Unavailable if Redis cannot serve; asking again is safe.
+    """
+    args = target.arguments() | {"before": before_ms}
+    unique = f"{target.tombstones() or [target.name]} of {target.tenant} before {before_ms}"
+    return await enqueue(open_queue(connection, QUEUE), JOB, args, unique_id=unique, policy=POLICY)
+
+
+async def read_forgetting(connection: BlockingRedis, tenant: str, forgetting_id: str) -> Forgetting | None:
+    """None if the tenant asked for none of that id, or so long ago that its record is gone. Raises Unavailable."""
+    return await in_thread(_read, connection, tenant, forgetting_id)
+
+
+def _read(connection: BlockingRedis, tenant: str, forgetting_id: str) -> Forgetting | None:
+    job = find(connection, forgetting_id) if forgetting_id.startswith(f"{JOB}-") else None
+    if job is None or job.call.name != JOB or job.call.args.get("tenant") != tenant:
+        return None
+    return _described(job)
+
+
+def _described(job: NamedJob) -> Forgetting:
+    latest = job.latest_result() if job.ended else None
+    trace = (latest.exc_string if latest else None) or ""
+    status = job.get_status(refresh=False).value
+    return Forgetting(
+        job.id, status, latest.return_value if latest else None, trace.strip().rpartition("\n")[2] or None
+    )

@@ -1,0 +1,112 @@
+"""What is to be forgotten: one memory, a session, a user, or all that came from one source."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Self
+
+from pydantic import JsonValue
+
+from lithify.errors import Invalid
+from lithify.events import Event, TenantScope
+from lithify.events.scope import SHARED
+from lithify.store import Record
+from lithify.store.identity import joined
+
+
+class Kind(StrEnum):
+    MEMORY = "memory"
+    SESSION = "session"
+    USER = "user"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Matched by equality only, never by a prefix (spec 01 N4).
+
+    `name` is the id of the memory, the session or the source. `events` are the turns a memory stems from: they say the
+    same, so they go with it.
+    """
+
+    tenant: str
+    kind: Kind
+    user: str | None = None
+    name: str = ""
+    events: tuple[str, ...] = ()
+
+    @property
+    def scope(self) -> TenantScope:
+        return TenantScope(self.tenant, self.user)
+
+    @property
+    def is_whole_session(self) -> bool:
+        """Whether sessions go as a whole, with all that is kept about them."""
+        return self.kind in (Kind.SESSION, Kind.USER)
+
+    def owns(self, user: str, session: str) -> bool:
+        """Whether this is a session that goes as a whole."""
+        return self.is_whole_session and user == self.user and (self.kind is Kind.USER or session == self.name)
+
+    def covers(self, event: Event) -> bool:
+        if event.tenant != self.tenant or self.user not in (None, event.user):
+            return False
+        match self.kind:
+            case Kind.USER:
+                return True
+            case Kind.SESSION:
+                return event.session == self.name
+            case Kind.SOURCE:
+                return event.source_ref == self.name
+            case Kind.MEMORY:
+                return event.event_id in self.events
+
+    def tombstones(self) -> list[str]:
+        """The names under which an event finds out that it is meant."""
+        user = self.user or ""
+        if self.kind is Kind.MEMORY:
+            return [tombstone(Kind.MEMORY, user, event_id) for event_id in self.events]
+        return [tombstone(self.kind, user, self.name)]
+
+    def arguments(self) -> dict[str, JsonValue]:
+        return asdict(self) | {"events": list(self.events)}
+
+    @classmethod
+    def of_arguments(cls, given: Mapping[str, JsonValue]) -> Self:
+        """Raises Invalid if no target made these."""
+        match given:
+            case {
+                "tenant": str(tenant),
+                "kind": ("memory" | "session" | "user" | "source") as kind,
+                "user": (str() | None) as user,
+                "name": str(name),
+                "events": list(events),
+            }:
+                return cls(tenant, Kind(kind), user, name, tuple(map(str, events)))
+        raise Invalid(f"these arguments name nothing that can be forgotten: {sorted(given)}")
+
+
+def memory_target(tenant: str, record: Record) -> Target:
+    """The memory with the turns that say the same: the one it stems from, and those that were merged into it.
+
+    A summary says nothing of its own and goes alone; its turns come back in its place.
+    """
+    payload = record.payload
+    said = () if payload.get("kind") == "summary" else (payload.get("event_id"), *payload.get("mentions", ()))
+    return Target(tenant, Kind.MEMORY, payload.get("user", SHARED), record.id, tuple(filter(None, said)))
+
+
+def tombstone(kind: Kind, user: str, name: str) -> str:
+    return f"{kind.value}:{joined(user, name)}"
+
+
+def tombstones_of(event: Event) -> list[str]:
+    """Every name under which this event may have been forgotten."""
+    names = [
+        tombstone(Kind.USER, event.user, ""),
+        tombstone(Kind.SESSION, event.user, event.session),
+        tombstone(Kind.MEMORY, event.user, event.event_id),
+    ]
+    if event.source_ref is not None:
+        names += [tombstone(Kind.SOURCE, user, event.source_ref) for user in ("", event.user)]
+    return names

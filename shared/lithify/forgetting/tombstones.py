@@ -1,0 +1,60 @@
+"""Marks of what was forgotten, for workers that still hold such an event: they must not bring it back."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from redis.asyncio import Redis
+
+from lithify.events import Event
+from lithify.forgetting.acceptance import accepted_later
+from lithify.forgetting.target import Target, tombstones_of
+from lithify.streams import keys
+from lithify.streams.outage import outages
+
+# Longer than a forgetting may take (`request.LONGEST_MS`) and shorter than the shortest life of a receipt, a day: a
+# later event of the same user whose receipt had expired would be taken for a forgotten one.
+KEPT_S: Final = 18 * 3_600
+
+
+async def put_tombstones(redis: Redis, target: Target, before_ms: int) -> None:
+    """From now on no worker stores what was accepted up to that moment. Raises Unavailable if Redis did not answer."""
+    names = target.tombstones()
+    if not names:
+        return
+    key = keys.forgotten(target.tenant)
+    async with redis.pipeline(transaction=True) as pipe:
+        # GT: a forgetting that is repeated late must not take back a newer one.
+        pipe.zadd(key, dict.fromkeys(names, before_ms), gt=True)
+        pipe.zremrangebyscore(key, "-inf", before_ms - KEPT_S * 1000)
+        pipe.expire(key, KEPT_S)
+        with outages():
+            await pipe.execute()
+
+
+async def are_forgotten(redis: Redis, events: Sequence[Event]) -> list[bool]:
+    """For each event, whether it was forgotten since it was accepted; one round trip where nothing was.
+
+    Raises Unavailable if Redis did not answer.
+    """
+    by_tenant: defaultdict[str, list[int]] = defaultdict(list)
+    for place, event in enumerate(events):
+        by_tenant[event.tenant].append(place)
+    forgotten = [False] * len(events)
+    for tenant, places in by_tenant.items():
+        moments = await _moments(redis, tenant, [events[place] for place in places])
+        for place, moment in zip(places, moments, strict=True):
+            if moment is not None:
+                event_id = events[place].event_id
+                forgotten[place] = not await accepted_later(redis, tenant, [event_id], moment)
+    return forgotten
+
+
+async def _moments(redis: Redis, tenant: str, events: Sequence[Event]) -> list[int | None]:
+    """The newest moment up to which each event is covered by a tombstone."""
+    wanted = [tombstones_of(event) for event in events]
+    names = list(dict.fromkeys(name for group in wanted for name in group))
+    with outages():
+        scores = await redis.zmscore(keys.forgotten(tenant), names)
+    known = {name: int(score) for name, score in zip(names, scores, strict=True) if score is not None}
+    return [max((known[name] for name in group if name in known), default=None) for group in wanted]

@@ -1,0 +1,57 @@
+"""Signs in the form of a question or a text."""
+
+import pytest
+
+from lithify.memory.ranking.cues import asks, asks_for_latest, asks_when, is_said_by, names, substance
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["When did Ada leave?", "How long was the trip", "In what year was it?", "how many weeks ago", "Which day was it?"],
+)
+def test_questions_for_a_time_are_recognised(query: str) -> None:
+    assert asks_when(query)
+
+
+@pytest.mark.parametrize("query", ["Whenever I go", "How many dogs?", "What did she paint?", "Which city?"])
+def test_other_questions_do_not_ask_for_a_time(query: str) -> None:
+    assert not asks_when(query)
+
+
+@pytest.mark.parametrize("query", ["What is the latest plan?", "her MOST RECENT job", "newest address", "as of now"])
+def test_questions_for_the_latest_are_recognised(query: str) -> None:
+    assert asks_for_latest(query)
+
+
+@pytest.mark.parametrize("query", ["What did she do recently?", "the last time we met", "What happened later?"])
+def test_dating_an_event_is_not_asking_for_the_latest(query: str) -> None:
+    assert not asks_for_latest(query)
+
+
+@pytest.mark.parametrize(
+    ("text", "asking"), [("Really? Nice.", True), ("本当？", True), ("هل هذا؟", True), ("Nice.", False)]
+)
+def test_a_question_mark_of_any_script_asks(text: str, asking: bool) -> None:
+    assert asks(text) is asking
+
+
+@pytest.mark.parametrize(("tokens", "expected"), [(-1, 0.0), (0, 0.0), (16, 0.25), (64, 1.0), (9000, 1.0)])
+def test_substance_grows_to_a_full_turn_and_no_further(tokens: int, expected: float) -> None:
+    assert substance(tokens) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "said"),
+    [
+        ("Ada: I moved.", "Where did Ada move?", True),
+        ("Ada: I moved.", "Where is ada's flat?", True),
+        ("Dr. Mia O'Hara: rest.", "What did Mia say?", True),
+        ("Ada: I moved.", "Where did Bob move?", False),
+        ("I moved to: Ada street", "Ada?", False),
+        ("https://ada.example", "https ada", False),
+        ("12:30 at Ada's", "Ada at 12?", False),
+        ("", "Ada?", False),
+    ],
+)
+def test_a_speaker_the_question_names_is_recognised(text: str, query: str, said: bool) -> None:
+    assert is_said_by(text, names(query)) is said

@@ -1,0 +1,84 @@
+"""The streams: events that wait for a worker or were finished and not trimmed yet."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from redis.asyncio import Redis
+
+from lithify.errors import Unavailable
+from lithify.forgetter.case import Case
+from lithify.streams import keys, script
+from lithify.streams.delivery import Delivery, Entry, decode_all
+from lithify.streams.outage import outages
+
+PAGE: Final = 256
+POLL_S: Final = 0.1
+# Longer than a lease, so that what a dead worker held has had its chance to be taken over.
+PATIENCE_S: Final = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    redis: Redis
+    partitions: int
+    patience_s: float = PATIENCE_S
+    name: str = "streams"
+
+    async def clear(self, case: Case) -> int:
+        """Waits for whoever holds such an event: what a worker writes must be there before it is deleted elsewhere.
+
+        `turns` before `stored`, since the first is what feeds the second.
+        """
+        return sum([await self._clear(case, stream) for stream in self._streams()])
+
+    async def left(self, case: Case) -> int:
+        return sum([len(found) for stream in self._streams() async for found in self._doomed(case, stream)])
+
+    def _streams(self) -> list[str]:
+        return [make(partition) for make in (keys.turns, keys.stored) for partition in range(self.partitions)]
+
+    async def _clear(self, case: Case, stream: str) -> int:
+        removed, held = 0, list[str]()
+        async for found in self._doomed(case, stream):
+            await case.drop_receipts({delivery.event.event_id for delivery in found})
+            held += await self._discard(stream, [delivery.stream_id for delivery in found])
+            removed += len(found)
+        await self._await_release(stream, held)
+        return removed
+
+    async def _await_release(self, stream: str, held: Sequence[str]) -> None:
+        given_up = time.monotonic() + self.patience_s
+        while held := await self._discard(stream, held):
+            if time.monotonic() > given_up:
+                raise Unavailable(f"a worker still holds {len(held)} entries of {stream} that are to be forgotten")
+            await asyncio.sleep(POLL_S)
+
+    async def _discard(self, stream: str, ids: Sequence[str]) -> list[str]:
+        """Deletes what no group has in its hands and returns the rest."""
+        if not ids:
+            return []
+        with outages():
+            reply: list[bytes] = await script.load("discard").run(self.redis, [stream], list(ids))
+        return [stream_id.decode() for stream_id in reply]
+
+    async def _doomed(self, case: Case, stream: str) -> AsyncIterator[list[Delivery]]:
+        async for page in self._pages(stream):
+            readable, _ = decode_all(page)
+            doomed = await case.doomed_events([delivery.event for delivery in readable])
+            found = [d for d in readable if d.event.event_id in doomed and case.target.covers(d.event)]
+            if found:
+                yield found
+
+    async def _pages(self, stream: str) -> AsyncIterator[list[Entry]]:
+        behind = "-"
+        while True:
+            with outages():
+                reply = await self.redis.xrange(stream, behind, "+", PAGE)
+            entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", reply)
+            if not entries:
+                return
+            yield [Entry(stream, stream_id.decode(), fields, 1) for stream_id, fields in entries]
+            behind = f"({entries[-1][0].decode()}"

@@ -1,0 +1,155 @@
+"""The vector store: turns, the memories, shards and summaries made from them, in every collection that has them."""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from redis.asyncio import Redis
+
+from lithify.archive import whole_archive
+from lithify.events import TenantScope
+from lithify.forgetter.accesses import drop_accesses
+from lithify.forgetter.case import Case
+from lithify.forgetter.coverage import covering, sources
+from lithify.forgetter.selection import SUMMARY, meant_by
+from lithify.forgetting import Kind
+from lithify.store import Record, VectorStore, Where
+from lithify.store.memory import COLLECTION
+from lithify.store.scrolling import every_record
+from lithify.streams import Receipts, crash_point
+from lithify.streams.generations import bump, durable
+
+PAGE: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """What one page of records takes along; `events` are the turns among them."""
+
+    records: Sequence[Record] = ()
+    summaries: Sequence[Record] = ()
+    events: Collection[str] = field(default_factory=set)
+
+    @property
+    def ids(self) -> list[str]:
+        return list({record.id for record in (*self.records, *self.summaries)})
+
+    @property
+    def owners(self) -> set[str]:
+        return {record.payload["user"] for record in (*self.records, *self.summaries)}
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Former collections that a rebuild or re-embedding left are cleared like the present one.
+
+    `archive` is where those two hold their lock: a copy under way could bring back what is deleted here.
+    """
+
+    store: VectorStore
+    redis: Redis
+    archive: Path
+    name: str = "memories"
+
+    async def clear(self, case: Case) -> int:
+        removed = 0
+        with whole_archive(self.archive):
+            for collection in await self._collections():
+                async for doomed in self._doomed(case, collection):
+                    await self._forget(case, collection, doomed)
+                    crash_point("forget_page")
+                    removed += len(doomed.ids)
+        if case.target.kind is Kind.USER:
+            await drop_accesses(self.redis, case.target.tenant, case.target.user or "")
+        return removed
+
+    async def left(self, case: Case) -> int:
+        found = 0
+        for collection in await self._collections():
+            found += sum([len(doomed.ids) async for doomed in self._doomed(case, collection)])
+            if case.target.events:
+                where = Where().equals("kind", SUMMARY).any_of("source_ids", case.target.events)
+                found += await self.store.count(case.target.scope, collection, where)
+        return found
+
+    async def _collections(self) -> list[str]:
+        names = [spec.name for spec in await self.store.collections()]
+        return [name for name in names if name == COLLECTION or name.startswith(f"{COLLECTION}-")]
+
+    async def _doomed(self, case: Case, collection: str) -> AsyncIterator[Doomed]:
+        async for page in self._pages(case, collection):
+            said = {str(event) for record in page if (event := record.payload.get("event_id"))}
+            covered = {source for record in page for source in sources(record)}
+            events = await case.doomed_ids(said | covered)
+            doomed = [record for record in page if is_doomed(record, case.target.name, events)]
+            if doomed:
+                summaries = await self._summaries(case, collection, doomed, events)
+                yield Doomed(doomed, summaries, events & said)
+
+    async def _pages(self, case: Case, collection: str) -> AsyncIterator[list[Record]]:
+        after: str | None = None
+        while True:
+            where, scope = meant_by(case.target), case.target.scope
+            page = await self.store.scroll(scope, collection, where, limit=PAGE, after=after)
+            yield page.records
+            if page.next is None:
+                return
+            after = page.next
+
+    async def _summaries(
+        self, case: Case, collection: str, doomed: Sequence[Record], events: Collection[str]
+    ) -> list[Record]:
+        """Of a whole session they are met by themselves; else they are looked for in the sessions of the turns."""
+        if case.target.is_whole_session:
+            return []
+        found: list[Record] = []
+        for user, session in {(r.payload["user"], s) for r in doomed if (s := r.payload.get("session"))}:
+            scope = TenantScope(case.target.tenant, user)
+            where = Where().equals("kind", SUMMARY).equals("session", session)
+            listed = [record async for record in every_record(self.store, scope, collection, where)]
+            found += covering(listed, events, {record.id for record in doomed})
+        return found
+
+    async def _forget(self, case: Case, collection: str, doomed: Doomed) -> None:
+        """What is derived before what it was derived from: a crash in between must leave the way to the former."""
+        await self._give_back(case, collection, doomed)
+        await self._unmention(case, collection, doomed)
+        await case.drop_receipts(doomed.events)
+        for user in doomed.owners:
+            await drop_accesses(self.redis, case.target.tenant, user, doomed.ids)
+        for records in filter(None, (doomed.summaries, doomed.records)):
+            where = Where().ids([record.id for record in records])
+            await self.store.delete(case.target.scope, collection, where)
+        for user in doomed.owners:
+            await bump(self.redis, case.target.tenant, durable(user))
+
+    async def _give_back(self, case: Case, collection: str, doomed: Doomed) -> None:
+        """The turns that stay are active again where their summary goes."""
+        gone = {r.id for r in (*doomed.records, *doomed.summaries) if r.payload.get("kind") == SUMMARY}
+        if not gone:
+            return
+        kept = Where().any_of("compacted_into", gone).without_ids(doomed.ids)
+        turns = [r async for r in every_record(self.store, case.target.scope, collection, kept)]
+        await self.store.set_payload(case.target.scope, collection, kept, {"active": True, "compacted_into": None})
+        marks = [(str(turn.payload["event_id"]), {"compacted_into": ""}) for turn in turns]
+        await Receipts(self.redis).mark(case.target.tenant, marks)
+
+    async def _unmention(self, case: Case, collection: str, doomed: Doomed) -> None:
+        """A memory that another turn had made stays, and no longer names the forgotten one."""
+        if case.target.kind is Kind.USER or not doomed.events:
+            return
+        for user in doomed.owners:
+            scope = TenantScope(case.target.tenant, user)
+            where = Where().equals("kind", "memory").any_of("mentions", doomed.events).without_ids(doomed.ids)
+            async for memory in every_record(self.store, scope, collection, where):
+                rest = [name for name in memory.payload["mentions"] if name not in doomed.events]
+                await self.store.set_payload(scope, collection, Where().ids([memory.id]), {"mentions": rest})
+
+
+def is_doomed(record: Record, named: str, events: Collection[str]) -> bool:
+    """Of a record that is meant: everything but what was said, or made of what was said, after the request."""
+    if record.payload.get("kind") == SUMMARY:
+        return record.id == named or not sources(record).isdisjoint(events)
+    event = record.payload.get("event_id")
+    return event is None or event in events

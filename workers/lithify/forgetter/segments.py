@@ -1,0 +1,70 @@
+"""The archive: lines on disk, from which a rebuild would bring everything back."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Container
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from lithify.archive import Findings, read_archive, rewrite
+from lithify.events import Event
+from lithify.forgetter.case import Case
+from lithify.forgetting import Target
+
+Seal = Callable[[], Awaitable[None]]
+"""Closes the segment that is being written, so that it can be rewritten."""
+
+
+@dataclass(slots=True)
+class Survey:
+    """`later` are events of the target that came after the request; `damaged` says that nobody knows all of it."""
+
+    doomed: set[str] = field(default_factory=set)
+    later: set[str] = field(default_factory=set)
+    lines: int = 0
+    damaged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """`seal` is that of the archive worker in this process; segments of others are left until they seal them."""
+
+    archive: Path
+    seal: Seal | None = None
+    name: str = "archive"
+
+    async def clear(self, case: Case) -> int:
+        """Raises Unavailable while a rebuild runs, which excludes the rewriting."""
+        if self.seal is not None:
+            await self.seal()
+        found = await self._survey(case)
+        await case.drop_receipts(found.doomed)
+        if not found.lines and not found.damaged:
+            return 0
+        keep = partial(is_kept, case.target, found.later)
+        return (await asyncio.to_thread(rewrite, self.archive, keep)).removed
+
+    async def left(self, case: Case) -> int:
+        return (await self._survey(case)).lines
+
+    async def _survey(self, case: Case) -> Survey:
+        return await asyncio.to_thread(survey, self.archive, case.target, case.before_ms)
+
+
+def survey(archive: Path, target: Target, before_ms: int) -> Survey:
+    """Reads everything there is, the open segments too."""
+    found, findings = Survey(), Findings()
+    for archived in read_archive(archive, findings):
+        if not target.covers(archived.event):
+            continue
+        if archived.stream_id.ms > before_ms:
+            found.later.add(archived.event.event_id)
+        else:
+            found.doomed.add(archived.event.event_id)
+            found.lines += 1
+    found.damaged = bool(findings.damage)
+    return found
+
+
+def is_kept(target: Target, later: Container[str], event: Event) -> bool:
+    return not target.covers(event) or event.event_id in later
