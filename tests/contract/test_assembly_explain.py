@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from lithify.assembly.schema import SearchRequest
 from lithify.assembly.traces import read_trace
 from lithify.cli import explain
+from lithify.cli.console import data
 from lithify.errors import Invalid
 from lithify.store import VectorStore
 from tests.contract.assembly_parts import CALLER, Scene, open_scene
@@ -40,7 +41,7 @@ def scene(memories: VectorStore, redis: Redis) -> Scene:
 
 def drawn(monkeypatch: pytest.MonkeyPatch, served: Served, *options: str) -> str:
     monkeypatch.setattr(explain, "Api", lambda _: served)
-    monkeypatch.setenv("COLUMNS", "240")
+    monkeypatch.setattr(data, "width", 240)
     app = typer.Typer()
     app.command()(explain.explain)
     result = CliRunner().invoke(app, ["some-trace", *options], catch_exceptions=False)

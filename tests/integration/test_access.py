@@ -100,7 +100,9 @@ async def test_a_tenant_sees_and_revokes_its_own_keys_only(store: KeyStore) -> N
     assert found.recognises(credential)
 
 
-@pytest.mark.parametrize("presented", ["", "lf_x_y", "sk-123", Credential.new().reveal()])
+@pytest.mark.parametrize(
+    "presented", ["", "lf_x_y", "sk-123", Credential.new().reveal()], ids=["empty", "short", "foreign", "unknown"]
+)
 async def test_what_is_no_known_key_is_refused_even_where_none_is_needed(redis: Redis, presented: str) -> None:
     door = door_of(redis)
     assert await door.admit(None, ADMIN) is None

@@ -32,7 +32,7 @@ def without(name: str) -> dict[str, Any]:
         ("/v1/turns", GOOD | {"text": " \n "}, 422, "text"),
         ("/v1/turns", GOOD | {"role": "wizard"}, 422, "role"),
         ("/v1/turns", GOOD | {"ts": "yesterday"}, 422, "ts"),
-        ("/v1/turns", GOOD | {"tenant": "other"}, 422, "tenant"),
+        ("/v1/turns", GOOD | {"tenant": "other"}, 403, "tenant"),
         ("/v1/turns", GOOD | {"text": "\ud800"}, 400, "JSON"),
         ("/v1/turns", [], 422, "body"),
         ("/v1/turns", "text", 422, "body"),

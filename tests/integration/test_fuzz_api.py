@@ -55,7 +55,7 @@ def written(body: object) -> bytes:
 @pytest.fixture
 def fuzzed(redis_url: str, tmp_path: Path) -> Iterator[Fuzzed]:
     with asyncio.Runner() as runner:
-        context = whole_app(redis_url, tmp_path)
+        context = whole_app(redis_url, tmp_path, wait_limit_ms=20)
         yield Fuzzed(runner, runner.run(context.__aenter__()))
         runner.run(context.__aexit__(None, None, None))
 

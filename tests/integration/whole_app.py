@@ -76,9 +76,9 @@ async def gateway_app(redis_url: str, **more: object) -> AsyncIterator[ServedApp
 
 
 @asynccontextmanager
-async def whole_app(redis_url: str, folder: Path) -> AsyncIterator[ServedApp]:
+async def whole_app(redis_url: str, folder: Path, **more: object) -> AsyncIterator[ServedApp]:
     """Everything the node answers, with its workers at work."""
-    settings = Settings.model_validate({"redis_url": redis_url, "data_dir": folder, "archive": False})
+    settings = Settings.model_validate({"redis_url": redis_url, "data_dir": folder, "archive": False} | more)
     async with AsyncExitStack() as stack:
         model = hash_model(stack.enter_context(ThreadPoolExecutor(2)))
         queue = await open_queue(settings, stack)
