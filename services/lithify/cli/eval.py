@@ -97,7 +97,7 @@ def fit(
     limit_conversations: Limit = None,
     work: Work = None,
 ) -> None:
-    """Fit the weights of the profile recall, cross-validated over conversations; prints them beside the shipped ones."""
+    """Fit the weights of profile recall, cross-validated over conversations, and print them beside the shipped ones."""
     chosen_data = chosen(dataset.value, path, limit_conversations)
     settings = load_settings(retrieval_profile=RECALL.name)
     with stopped_by_sigterm(), workplace(work, chosen_data) as place, Bars() as bars:
