@@ -12,6 +12,7 @@ from lithify.events import EVERY_TENANT, TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL, Profile
 from lithify.memory.tokens import estimate_tokens
+from lithify.memory.vectors.cascade import Cascade
 from lithify.records import lexical_of, vectors_of
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory import COLLECTION, Memory, position_of
@@ -27,6 +28,7 @@ class Shelf:
     embedder: Embedder
     analyser: LexicalAnalyser = field(default_factory=LexicalAnalyser)
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+    cascade: Cascade | None = None
 
     async def put(self, key: str, text: str, **fields: Any) -> str:
         """A turn of ada's session `s` unless told otherwise; returns its id."""
@@ -55,7 +57,11 @@ class Shelf:
         scope = TenantScope(TENANT, "ada", shared=True)
         request = SearchRequest(query=query, user="ada", **fields)
         return await search(
-            Retriever(self.store, self.embedder, self.analyser, self.executor), scope, request, profile, NOW
+            Retriever(self.store, self.embedder, self.analyser, self.executor, self.cascade),
+            scope,
+            request,
+            profile,
+            NOW,
         )
 
     async def hits(self, query: str, profile: Profile = RECALL, **fields: Any) -> list[SearchHit]:

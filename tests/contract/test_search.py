@@ -10,6 +10,7 @@ from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Unavailable
 from lithify.memory.ranking.passages import ALONE
 from lithify.memory.ranking.profile import RECALL, SEED
+from lithify.memory.vectors.cascade import Cascade
 from lithify.store import VectorStore
 from tests.contract.search_parts import DAY_MS, NOW, Shelf
 
@@ -33,6 +34,17 @@ async def test_a_reply_is_found_by_the_words_of_its_question(shelf: Shelf) -> No
     reply = next(hit for hit in await shelf.hits("instrument buy") if hit.event_id == "s2")
     assert reply.components["neighbours"] == pytest.approx(0.7)
     assert reply.components["reply"] == 1.0
+
+
+@pytest.mark.parametrize(("threshold", "searched"), [(-1.0, ["l1"]), (1.0, ["l1", "l2", "l3"])])
+async def test_a_cascade_finds_the_same_and_tells_which_tiers_it_searched(
+    shelf: Shelf, threshold: float, searched: list[str]
+) -> None:
+    await shelf.talk("the harbour concert was loud", "a cello from Prague", "three trees behind the house")
+    cascaded = replace(shelf, cascade=Cascade((8, 16, 32), (threshold, threshold)))
+    plain, answer = await shelf.ask("loud harbour"), await cascaded.ask("loud harbour")
+    assert [hit.id for hit in answer.hits] == [hit.id for hit in plain.hits]
+    assert ([tier.tier for tier in answer.found.tiers], plain.found.tiers) == (searched, [])
 
 
 async def test_the_turns_of_another_session_lend_nothing(shelf: Shelf) -> None:

@@ -28,6 +28,7 @@ from lithify.memory.prompt.tail import Turn
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.temporal.projection import SlotCosines
+from lithify.memory.vectors.cascade import TierTrace
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +51,7 @@ class Assembled:
     generation: int = 0  # of the authored rules
     cached: bool = False  # whether durable and shared memory came from the cache
     hidden: frozenset[str] = frozenset()  # turns the host shows itself
+    tiers: Sequence[TierTrace] = ()  # which prefixes were searched, where a cascade is
 
 
 class Assembler:
@@ -115,7 +117,9 @@ class Assembler:
         linked, cosines, unread = await self._deepen(scope, request.session, planned, deadline)
         context = compose_context(planned, {k: c for k, c in linked.items() if c.source_turn not in visible}, cosines)
         degraded = [*context.reasons, *reading.missing, *missing, *unread]
-        return Assembled(query, context, degraded, reading.rules.generation, reading.recalled.cached, visible)
+        return Assembled(
+            query, context, degraded, reading.rules.generation, reading.recalled.cached, visible, found.tiers
+        )
 
     async def _read(self, scope: TenantScope, session: str, query: str, deadline: Deadline) -> Reading:
         async with asyncio.TaskGroup() as tasks:
@@ -179,4 +183,4 @@ def unseen(found: Found, visible: frozenset[str]) -> Found:
     if not visible:
         return found
     kept = [candidate for candidate in found.candidates if candidate.source_turn not in visible]
-    return Found(kept, found.memories, found.degraded)
+    return replace(found, candidates=kept)

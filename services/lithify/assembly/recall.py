@@ -68,7 +68,7 @@ class Recall:
         except Late:
             return Found(degraded=[LATE_STORE])
         found = answer.value
-        return found if answer.failure is None else Found(found.candidates, found.memories, [LATE_VECTOR])
+        return found if answer.failure is None else replace(found, degraded=[LATE_VECTOR])
 
     async def _generations(self, scope: TenantScope, deadline: Deadline) -> Generations | None:
         """None while nobody can say whether the cache is stale."""
@@ -93,4 +93,5 @@ def united(parts: Sequence[Found]) -> Found:
     memories = {key: memory for part in parts for key, memory in part.memories.items()}
     candidates = {c.id: c for part in parts for c in part.candidates if retrievable(memories[c.id])}
     degraded = dict.fromkeys(reason for part in parts for reason in part.degraded)
-    return Found(list(candidates.values()), memories, list(degraded))
+    tiers = [tier for part in parts for tier in part.tiers]
+    return Found(list(candidates.values()), memories, list(degraded), tiers)

@@ -29,6 +29,7 @@ def search_receipt(
         "request": request.model_dump(mode="json", exclude={"query"}),
         "query": request.query,
         "candidates": len(result.found.candidates),
+        "tiers": [asdict(tier) for tier in result.found.tiers],
         "hits": [{"id": hit.id, "score": hit.score, **hit.components} for hit in result.hits],
         "degraded": result.found.degraded,
     }
@@ -49,6 +50,7 @@ def assemble_receipt(request: AssembleRequest, result: Assembled, fingerprint: s
         "rules_generation": result.generation,
         "budgets": asdict(fixed.budgets)
         | {"reasons": context.reasons, "retrieval": fixed.budgets.retrieval(fixed.tail_cost)},
+        "tiers": [asdict(tier) for tier in result.tiers],
         "temporal": temporal(context),
         "hard_rules": prices(fixed.hard),
         "soft_rules": prices(fixed.soft),

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -21,8 +21,10 @@ from lithify.memory.ranking.passages import AROUND, Window
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.shortlist import shortlist
 from lithify.memory.ranking.stand_ins import without_stand_ins
+from lithify.memory.vectors.cascade import Cascade, TierTrace
 from lithify.memory.vectors.tiers import tier_vector
-from lithify.store import LEXICAL, TIER_NAMES, Record, SparseVector, VectorStore, Where
+from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, VectorStore, Where
+from lithify.store.cascade import complete_tiers, search_cascade
 from lithify.store.memory import COLLECTION, Memory
 
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
@@ -57,14 +59,18 @@ class Found:
     candidates: list[Candidate] = field(default_factory=list)
     memories: dict[str, Memory] = field(default_factory=dict)
     degraded: list[str] = field(default_factory=list)
+    tiers: list[TierTrace] = field(default_factory=list)  # which prefixes were searched, where a cascade is
 
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
+    """With a `cascade`, short prefixes of the vectors are searched before whole ones."""
+
     store: VectorStore
     embedder: Embedder
     analyser: LexicalAnalyser
     executor: Executor
+    cascade: Cascade | None = None
 
     async def retrieve(self, scope: TenantScope, question: Question) -> Found:
         """Never raises for a missing dependency: what could not be asked is named in `degraded`."""
@@ -76,12 +82,28 @@ class Retriever:
         if not queries:
             return Found(degraded=degraded)
         try:
-            legs = read_legs(queries, await self.store.query_batch(scope, COLLECTION, queries), vector)
+            lists, tiers = await self._search(scope, question, queries)
         except LithifyError as error:
             return Found(degraded=[*degraded, f"stored memories cannot be read: {error}"])
+        legs = read_legs(queries, lists, vector)
         records, unread = await self._look_closer(scope, question, legs)
         asked = self._asked(question, words, vector)
-        return unite(question, asked, legs, records, [*degraded, *unread])
+        return replace(unite(question, asked, legs, records, [*degraded, *unread]), tiers=tiers)
+
+    async def _search(
+        self, scope: TenantScope, question: Question, queries: Sequence[Query]
+    ) -> tuple[list[list[Hit]], list[TierTrace]]:
+        """One list for each query."""
+        dense = next((query for query in queries if query.using == FULL_TIER), None)
+        if self.cascade is None or dense is None or isinstance(dense.vector, SparseVector):
+            return await self.store.query_batch(scope, COLLECTION, queries), []
+        usable = await complete_tiers(self.store, scope, COLLECTION, question.where, self.cascade)
+        answer = await search_cascade(
+            self.store, scope, COLLECTION, question.where, dense.vector, question.depth, self.cascade, usable
+        )
+        others = [query for query in queries if query is not dense]
+        found = await self.store.query_batch(scope, COLLECTION, others) if others else []
+        return [answer.hits, *found], answer.trace
 
     async def _embed(self, question: Question) -> tuple[npt.NDArray[np.float64] | None, list[str]]:
         if DENSE not in question.legs:

@@ -22,6 +22,7 @@ from lithify.assembly.routes import assembly_router
 from lithify.assembly.service import Assembly
 from lithify.assembly.token_counter import load_counter
 from lithify.authored import AuthoredReader, Documents, FolderWatch, Reserve, check_startup
+from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.gateway.dead_letters import dead_letter_router
@@ -97,8 +98,9 @@ async def assembly(
 
 def recall(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> Assembly:
     reader = AuthoredReader(store, queue.redis, frozenset(settings.authored_core), model.embedder.manifest.family)
+    cascade = calibrated_cascade(model.embedder, settings.models_dir) if settings.search_tiers == "cascade" else None
     assembler = Assembler(
-        Retriever(store, RememberedQueries(model.embedder), model.analyser, model.executor),
+        Retriever(store, RememberedQueries(model.embedder), model.analyser, model.executor, cascade),
         queue.redis,
         settings.partitions,
         settings.tail_turns,
