@@ -13,6 +13,7 @@ from lithify.authored import MAX_BYTES, Documents, FolderWatch, Origin, Reserve,
 from lithify.embedding import HashEmbedder
 from lithify.errors import Misconfigured, Unavailable
 from lithify.store import VectorStore
+from lithify.streams.cancellation import end_tasks
 from lithify.streams.generations import AUTHORED, current
 from tests.unit.authored.authored_parts import (
     ACME,
@@ -163,8 +164,7 @@ async def test_rules_that_outgrow_the_reserve_at_start_are_left_to_the_startup_c
 async def following(watch: FolderWatch) -> AsyncIterator[None]:
     task = asyncio.create_task(watch.run())
     yield
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    await end_tasks([task])
 
 
 async def test_an_outage_is_waited_out_and_the_change_is_not_lost(documents: Documents, folder: Path) -> None:
