@@ -16,6 +16,7 @@ from redis.exceptions import ResponseError
 from lithify.archive import ArchivedEvent, Findings, read_archive
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events.scope import DEFAULT_TENANT
+from lithify.jobs import keys as job_keys
 from lithify.store.memory import COLLECTION
 from lithify.streams import keys
 from tests.chaos.ledger import Facts, hash_of
@@ -160,7 +161,11 @@ async def read_immortal(redis: Redis) -> list[str]:
             pipe.ttl(name)
         ages = await pipe.execute()
     immortal = [name.decode() for name, ttl in zip(names, ages, strict=True) if ttl == -1]
-    return [name for name in immortal if not (name.startswith(keys.PREFIX) and keys.is_permanent(name))]
+    return [name for name in immortal if not is_declared(name)]
+
+
+def is_declared(name: str) -> bool:
+    return job_keys.is_permanent(name) or (name.startswith(keys.PREFIX) and keys.is_permanent(name))
 
 
 def text_of(fields: Mapping[bytes, bytes]) -> Fields:
