@@ -23,7 +23,7 @@ from lithify.events.scope import DEFAULT_TENANT
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.records import lexical_of, vectors_of
-from lithify.store import Record, VectorStore, point_id
+from lithify.store import LEXICAL, Record, VectorStore, point_id
 from lithify.store.memory import COLLECTION, Memory, position_of
 from lithify.streams import Producer, Retention
 
@@ -140,7 +140,9 @@ class Scene:
         await producer.accept([(event, key)])
 
     def searches(self) -> list[Any]:
-        return [args[2] for name, args in self.store.calls if name == "query_batch"]
+        """By meaning; the search by words beside each of them is left out."""
+        asked = [args[2] for name, args in self.store.calls if name == "query_batch"]
+        return [queries for queries in asked if any(query.using != LEXICAL for query in queries)]
 
 
 def open_scene(store: VectorStore, redis: Redis, **options: Any) -> Scene:

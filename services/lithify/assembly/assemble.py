@@ -100,7 +100,7 @@ class Assembler:
     async def _assemble(
         self, scope: TenantScope, request: AssembleRequest, query: str, terms: Terms, deadline: Deadline
     ) -> Assembled:
-        reading = await self._read(scope, request.session, query, deadline)
+        reading = await self._read(scope, request.session, query, terms.tau, deadline)
         visible = shown_turns(request)
         found = unseen(reading.recalled.found, visible)
         uses, missing = await self._uses(scope, found, deadline)
@@ -121,11 +121,13 @@ class Assembler:
             query, context, degraded, reading.rules.generation, reading.recalled.cached, visible, found.tiers
         )
 
-    async def _read(self, scope: TenantScope, session: str, query: str, deadline: Deadline) -> Reading:
+    async def _read(
+        self, scope: TenantScope, session: str, query: str, room: float, deadline: Deadline
+    ) -> Reading:
         async with asyncio.TaskGroup() as tasks:
             tail = tasks.create_task(self._tail(scope, session, deadline))
             rules = tasks.create_task(self._binding(scope, deadline))
-            recalled = tasks.create_task(self.recall.find(scope, query, session, deadline))
+            recalled = tasks.create_task(self.recall.find(scope, query, session, room, deadline))
         (turns, no_tail), (known, no_rules) = tail.result(), rules.result()
         return Reading(turns, known, recalled.result(), [*no_rules, *no_tail, *recalled.result().found.degraded])
 

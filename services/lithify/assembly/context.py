@@ -158,14 +158,14 @@ def settle(ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Ite
 
 def rank(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
     """Both passes of spec 08: the coarse cut, then every survivor with its components, best first."""
-    return scored(coarse_cut(candidates, terms.profile), ingredients, terms)
+    return scored(coarse_cut(candidates, terms.profile), ingredients, terms) if candidates else ()
 
 
 def scored(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
     if not candidates:
         return ()
     wanted = keywords(ingredients.query)
-    return tuple(score_pass2(candidates, wanted, terms.profile, terms.now_ms, ingredients.max_access))
+    return tuple(score_pass2(candidates, wanted, terms.profile, terms.now_ms, ingredients.max_access)[:])
 
 
 def survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:

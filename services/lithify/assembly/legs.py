@@ -1,6 +1,6 @@
 """The two legs of a search, by meaning and by words: their queries, and what each of them found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,6 +11,8 @@ from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, SparseVector, Vector,
 DENSE: Final = "dense"
 BOTH: Final = frozenset({DENSE, LEXICAL})
 FULL_TIER: Final = TIER_NAMES[-1]
+# Enough to know where a hit stands: those that matter are read again, with the turns around them.
+PLACE_FIELDS: Final = ("kind", "user", "session", "seq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +24,20 @@ class Legs:
     lexical: dict[str, float] = field(default_factory=dict)
 
 
-def leg_queries(
-    where: Where, depth: int, vector: Vector | None, words: SparseVector | None, *, cosines: bool
-) -> list[Query]:
-    """One query for each leg there is; with `cosines`, a record found by its words brings its full vector along."""
-    queries = []
-    if vector is not None:
-        queries.append(Query(where=where, using=FULL_TIER, vector=vector, limit=depth))
-    if words is not None and words.indices:
-        needed = (FULL_TIER,) if cosines and vector is not None else ()
-        queries.append(Query(where=where, using=LEXICAL, vector=words, limit=depth, with_vectors=needed))
-    return queries
+def dense_query(where: Where, depth: int, vector: Vector, *, places_only: bool) -> Query:
+    return Query(where, FULL_TIER, vector, depth, fields=PLACE_FIELDS if places_only else None)
 
 
-def read_legs(queries: Sequence[Query], lists: Sequence[Sequence[Hit]], vector: Vector | None) -> Legs:
-    legs = Legs({hit.id: hit for hits in lists for hit in hits})
-    for query, hits in zip(queries, lists, strict=True):
-        scores = legs.lexical if query.using == LEXICAL else legs.dense
-        scores.update({hit.id: hit.score for hit in hits})
+def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only: bool, cosines: bool) -> Query:
+    """With `cosines`, a record found by its words brings its full vector along."""
+    needed, fields = (FULL_TIER,) if cosines else (), PLACE_FIELDS if places_only else None
+    return Query(where, LEXICAL, words, depth, needed, fields=fields)
+
+
+def read_legs(by_meaning: Iterable[Hit], by_words: Iterable[Hit], vector: Vector | None) -> Legs:
+    dense, lexical = {hit.id: hit for hit in by_meaning}, {hit.id: hit for hit in by_words}
+    cosines = {key: hit.score for key, hit in dense.items()}
     if vector is not None:
-        unscored = (hit for key, hit in legs.hits.items() if key not in legs.dense and FULL_TIER in hit.vectors)
-        legs.dense.update({hit.id: float(np.dot(hit.vectors[FULL_TIER], vector)) for hit in unscored})
-    return legs
+        unscored = (hit for key, hit in lexical.items() if key not in dense and FULL_TIER in hit.vectors)
+        cosines.update({hit.id: float(np.dot(hit.vectors[FULL_TIER], vector)) for hit in unscored})
+    return Legs(dense | lexical, cosines, {key: hit.score for key, hit in lexical.items()})

@@ -1,6 +1,6 @@
 """Reads the best hits again, with their vectors and with the turns that stand around them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from lithify.events import TenantScope
 from lithify.memory.ranking.passages import Window
@@ -9,11 +9,17 @@ from lithify.store.memory import COLLECTION, position_of
 
 
 async def read_around(
-    store: VectorStore, scope: TenantScope, where: Where, hits: Sequence[Hit], window: Window, tier: str
+    store: VectorStore,
+    scope: TenantScope,
+    where: Where,
+    hits: Sequence[Hit],
+    window: Window,
+    passages: int | None,
+    tier: str,
 ) -> list[Record]:
-    """The hits and those of their neighbours that `where` allows; each once."""
+    """The hits, best first, and those neighbours of the first `passages` that `where` allows; each once."""
     names = (tier, LEXICAL)
-    positions = positions_around([hit for hit in hits if is_placed(hit)], window)
+    positions = positions_around([hit for hit in hits if is_placed(hit)], window, passages)
     alone = [hit.id for hit in hits if not is_placed(hit)]
     records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
     if positions:
@@ -28,12 +34,13 @@ def is_placed(hit: Hit) -> bool:
     return hit.payload["kind"] == "turn" and hit.payload.get("seq") is not None
 
 
-def positions_around(turns: Iterable[Hit], window: Window) -> list[str]:
+def positions_around(turns: Sequence[Hit], window: Window, passages: int | None = None) -> list[str]:
     """Of the turns themselves too, sorted, so that the same question is always asked the same way."""
-    distances = (0, *window.shares)
-    places = {
-        (turn.payload["user"], turn.payload["session"], turn.payload["seq"] + distance)
-        for turn in turns
-        for distance in distances
-    }
-    return [position_of(*place) for place in sorted(places)]
+    best = turns if passages is None else turns[:passages]
+    alone = {place_of(turn, 0) for turn in turns}
+    around = {place_of(turn, distance) for turn in best for distance in window.shares}
+    return [position_of(*place) for place in sorted(alone | around)]
+
+
+def place_of(turn: Hit, distance: int) -> tuple[str, str, int]:
+    return turn.payload["user"], turn.payload["session"], turn.payload["seq"] + distance

@@ -1,5 +1,6 @@
 """Asks the store for an assembly: every pool the session may see, in time, and from the cache where nothing changed."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -34,10 +35,14 @@ class Recall:
     profile: Profile
     cache: RecallCache = field(default_factory=RecallCache)
 
-    async def find(self, scope: TenantScope, query: str, session: str, deadline: Deadline) -> Recalled:
-        """Never raises for a missing or slow dependency: what could not be asked is named in `degraded`."""
+    async def find(self, scope: TenantScope, query: str, session: str, room: float, deadline: Deadline) -> Recalled:
+        """What may fill `room` tokens.
+
+        Never raises for a missing or slow dependency: what could not be asked is named in `degraded`.
+        """
+        depth = self.profile.leg_depth(room)
         asked = [
-            await self._search(scope, pool, self._question(query, pool, session), deadline)
+            await self._search(scope, pool, self._question(query, pool, session, depth), deadline)
             for pool in pools(self.profile, session)
         ]
         return Recalled(united([part.found for part in asked]), cached=any(part.cached for part in asked))
@@ -48,7 +53,8 @@ class Recall:
         generations = await self._generations(scope, deadline)
         if generations is None:
             return Recalled(await self._ask(scope, question, deadline))
-        key = cache_key(scope, question.text, digest_of(self.profile), self.retriever.embedder.fingerprint)
+        profile, model = digest_of(self.profile), self.retriever.embedder.fingerprint
+        key = cache_key(scope, question.text, question.depth, profile, model)
         kept = self.cache.get(key, generations)
         if kept is not None:
             return Recalled(kept, cached=True)
@@ -77,14 +83,16 @@ class Recall:
         except Unavailable:
             return None
 
-    def _question(self, query: str, pool: Pool, session: str) -> Question:
+    def _question(self, query: str, pool: Pool, session: str, depth: int) -> Question:
         return Question(
             text=query,
             where=pool.where,
             session=session,
-            depth=self.profile.leg_depth,
+            depth=depth,
+            shortlist=depth,
             dense_by_maximum=self.profile.dense_by_maximum,
             window=self.profile.window,
+            passages=math.ceil(depth * self.profile.passage_share),
         )
 
 

@@ -22,13 +22,14 @@ class CacheKey:
     tenant: str
     user: str
     question: bytes
+    depth: int
     profile: str
     fingerprint: str
 
 
-def cache_key(scope: TenantScope, query: str, profile: str, fingerprint: str) -> CacheKey:
+def cache_key(scope: TenantScope, query: str, depth: int, profile: str, fingerprint: str) -> CacheKey:
     digest = hashlib.sha256(query.encode()).digest()
-    return CacheKey(scope.tenant, scope.user or SHARED, digest, profile, fingerprint)
+    return CacheKey(scope.tenant, scope.user or SHARED, digest, depth, profile, fingerprint)
 
 
 def subjects(scope: TenantScope) -> list[str]:

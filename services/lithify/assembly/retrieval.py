@@ -1,4 +1,4 @@
-"""Fetches what may answer a question: two search legs in one round trip, then the turns around their best hits."""
+"""Fetches what may answer a question: two search legs, then the turns around their best hits."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lithify.assembly.legs import BOTH, DENSE, FULL_TIER, Legs, leg_queries, read_legs
+from lithify.assembly.legs import BOTH, DENSE, FULL_TIER, Legs, dense_query, lexical_query, read_legs
 from lithify.assembly.neighbourhood import read_around
 from lithify.assembly.signals import Asked, bare_signals, passage_signals
 from lithify.embedding import Embedder
@@ -17,34 +17,33 @@ from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.candidate import Candidate, Signals, read_candidate
-from lithify.memory.ranking.passages import AROUND, Window
+from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.shortlist import shortlist
 from lithify.memory.ranking.stand_ins import without_stand_ins
 from lithify.memory.vectors.cascade import Cascade, TierTrace
 from lithify.memory.vectors.tiers import tier_vector
-from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, VectorStore, Where
+from lithify.store import LEXICAL, TIER_NAMES, Hit, Record, SparseVector, Vector, VectorStore, Where
 from lithify.store.cascade import complete_tiers, search_cascade
 from lithify.store.memory import COLLECTION, Memory
 
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
 PASSAGE_TIER: Final = TIER_NAMES[1]
-# Of the hits a leg may give, as many are read again with the turns around them, and nothing else is a candidate: with
-# their neighbours they are more than anybody asks for. Twice as many gain .002 of recall.
-SHORTLIST_SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, where, and how many answers each leg may give."""
+    """What is asked, where, and how closely: each step looks at fewer records than the one before."""
 
     text: str
     where: Where
     session: str | None
-    depth: int
+    depth: int  # hits each leg may give
+    shortlist: int  # of these, the best by both legs; nothing else but their neighbours competes
     legs: frozenset[str] = BOTH
     dense_by_maximum: bool = True
     window: Window = AROUND
+    passages: int | None = None  # of the shortlist, those judged with the turns around them; None means all
 
     @property
     def wants_passages(self) -> bool:
@@ -76,34 +75,57 @@ class Retriever:
         """Never raises for a missing dependency: what could not be asked is named in `degraded`."""
         if not question.text:
             return Found()
-        vector, degraded = await self._embed(question)
         words = self._words(question)
-        queries = leg_queries(question.where, question.depth, vector, words, cosines=not question.wants_passages)
-        if not queries:
-            return Found(degraded=degraded)
+        # The words are looked up while the model computes, which takes longer.
+        (vector, degraded), by_words = await asyncio.gather(
+            self._embed(question), self._search_words(scope, question, words)
+        )
         try:
-            lists, tiers = await self._search(scope, question, queries)
+            legs, tiers = await self._search(scope, question, vector, received(by_words))
         except LithifyError as error:
             return Found(degraded=[*degraded, f"stored memories cannot be read: {error}"])
-        legs = read_legs(queries, lists, vector)
-        records, unread = await self._look_closer(scope, question, legs)
+        try:
+            records = await self._look_closer(scope, question, legs)
+        except LithifyError as error:
+            alone = await self.retrieve(scope, replace(question, window=ALONE))
+            return replace(
+                alone, degraded=[*alone.degraded, f"the turns around what was found cannot be read: {error}"]
+            )
         asked = self._asked(question, words, vector)
-        return replace(unite(question, asked, legs, records, [*degraded, *unread]), tiers=tiers)
+        return replace(unite(question, asked, legs, records, degraded), tiers=tiers)
 
     async def _search(
-        self, scope: TenantScope, question: Question, queries: Sequence[Query]
-    ) -> tuple[list[list[Hit]], list[TierTrace]]:
-        """One list for each query."""
-        dense = next((query for query in queries if query.using == FULL_TIER), None)
-        if self.cascade is None or dense is None or isinstance(dense.vector, SparseVector):
-            return await self.store.query_batch(scope, COLLECTION, queries), []
+        self, scope: TenantScope, question: Question, vector: Vector | None, by_words: Sequence[Hit]
+    ) -> tuple[Legs, list[TierTrace]]:
+        if vector is None:
+            return read_legs([], by_words, None), []
+        if self.cascade is None:
+            query = dense_query(question.where, question.depth, vector, places_only=question.wants_passages)
+            [by_meaning] = await self.store.query_batch(scope, COLLECTION, [query])
+            return read_legs(by_meaning, by_words, vector), []
         usable = await complete_tiers(self.store, scope, COLLECTION, question.where, self.cascade)
         answer = await search_cascade(
-            self.store, scope, COLLECTION, question.where, dense.vector, question.depth, self.cascade, usable
+            self.store, scope, COLLECTION, question.where, vector, question.depth, self.cascade, usable
         )
-        others = [query for query in queries if query is not dense]
-        found = await self.store.query_batch(scope, COLLECTION, others) if others else []
-        return [answer.hits, *found], answer.trace
+        return read_legs(answer.hits, by_words, vector), answer.trace
+
+    async def _search_words(
+        self, scope: TenantScope, question: Question, words: SparseVector | None
+    ) -> list[Hit] | LithifyError:
+        if words is None or not words.indices:
+            return []
+        query = lexical_query(
+            question.where,
+            question.depth,
+            words,
+            places_only=question.wants_passages,
+            cosines=DENSE in question.legs and not question.wants_passages,
+        )
+        try:
+            [hits] = await self.store.query_batch(scope, COLLECTION, [query])
+        except LithifyError as error:
+            return error
+        return hits
 
     async def _embed(self, question: Question) -> tuple[npt.NDArray[np.float64] | None, list[str]]:
         if DENSE not in question.legs:
@@ -121,15 +143,13 @@ class Retriever:
         indices, values = self.analyser.query_vector(question.text)
         return SparseVector(tuple(indices), tuple(values))
 
-    async def _look_closer(self, scope: TenantScope, question: Question, legs: Legs) -> tuple[list[Record], list[str]]:
+    async def _look_closer(self, scope: TenantScope, question: Question, legs: Legs) -> list[Record]:
         if not question.wants_passages:
-            return [], []
-        chosen = shortlist(legs.dense, legs.lexical, int(question.depth * SHORTLIST_SHARE))
+            return []
+        chosen = shortlist(legs.dense, legs.lexical, question.shortlist)
         hits = [legs.hits[key] for key in chosen]
-        try:
-            return await read_around(self.store, scope, question.where, hits, question.window, self._tier), []
-        except LithifyError as error:
-            return [], [f"the turns around what was found cannot be read: {error}"]
+        reading = read_around(self.store, scope, question.where, hits, question.window, question.passages, self._tier)
+        return await reading
 
     def _asked(self, question: Question, words: SparseVector | None, vector: npt.NDArray[np.float64] | None) -> Asked:
         tiers = self.embedder.manifest.tiers
@@ -142,11 +162,17 @@ class Retriever:
         return PASSAGE_TIER if self.embedder.manifest.tiers else FULL_TIER
 
 
+def received(hits: list[Hit] | LithifyError) -> list[Hit]:
+    if isinstance(hits, LithifyError):
+        raise hits
+    return hits
+
+
 def unite(question: Question, asked: Asked, legs: Legs, records: Sequence[Record], degraded: list[str]) -> Found:
-    """The records that were read with their neighbours, judged with them; without such, the bare hits."""
-    payloads = {item.id: item.payload for item in (records or legs.hits.values())}
+    """The records that were read with their neighbours, judged with them; or else the bare hits."""
+    payloads = {item.id: item.payload for item in (records if question.wants_passages else legs.hits.values())}
     memories = {key: Memory.from_payload(payload) for key, payload in payloads.items()}
-    if records:
+    if question.wants_passages:
         signals = as_said(passage_signals(asked, records, list(memories.values()), question.window), memories)
     else:
         signals = bare_signals(legs.dense, legs.lexical, by_best=question.dense_by_maximum)

@@ -48,7 +48,8 @@ def passage_signals(
     asked: Asked, records: Sequence[Record], memories: Sequence[Memory], window: Window
 ) -> dict[str, Signals]:
     """The signals of records that are judged together with those among them that stand around them."""
-    around = neighbours([place_of(memory) for memory in memories], window)
+    places = [place_of(memory) for memory in memories]
+    around, asking = neighbours(places, window), [asks(memory.text) for memory in memories]
     weights = word_weights(asked.words, records)
     weights *= rarity(weights)[:, None]
     words = passage_words(weights, around)
@@ -56,7 +57,7 @@ def passage_signals(
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
     priors = session_priors((dense + lexical) / 2.0, [session_of(memory) for memory in memories])
     named, when = names(asked.text), asks_when(asked.text)
-    rows = zip(memories, dense.tolist(), lexical.tolist(), lent.tolist(), priors, replies(memories), strict=True)
+    columns = (dense.tolist(), lexical.tolist(), lent.tolist(), priors, asking, replies(places, asking))
     signals = [
         Signals(
             dense=meaning,
@@ -64,21 +65,24 @@ def passage_signals(
             neighbours=by_others,
             session_prior=prior,
             speaker=float(is_said_by(memory.text, named)),
-            statement=float(not asks(memory.text)),
+            statement=float(not question),
             reply=reply,
             substance=substance(memory.token_estimate),
             dated=float(when and memory.anchors > 0.0),
         )
-        for memory, meaning, said, by_others, prior, reply in rows
+        for memory, meaning, said, by_others, prior, question, reply in zip(memories, *columns, strict=True)
     ]
     return dict(zip([record.id for record in records], signals, strict=True))
 
 
 def word_weights(words: Sequence[int], records: Sequence[Record]) -> FloatArray:
     """A row for each word of the question, a column for each record."""
-    stored = [dict(zip(r.lexical.indices, r.lexical.values, strict=True)) if r.lexical else {} for r in records]
-    table = [[weights.get(word, 0.0) for weights in stored] for word in words]
-    return np.array(table, dtype=np.float64).reshape(len(words), len(records))
+    rows, table = {word: row for row, word in enumerate(words)}, np.zeros((len(words), len(records)))
+    for column, record in enumerate(records):
+        for word, weight in record.lexical.items if record.lexical else ():
+            if word in rows:
+                table[rows[word], column] = weight
+    return table
 
 
 def passage_meaning(asked: Asked, records: Sequence[Record], around: Neighbours) -> FloatArray:
@@ -90,12 +94,11 @@ def passage_meaning(asked: Asked, records: Sequence[Record], around: Neighbours)
     return spread(passage_cosines(vectors, asked.vector, around))
 
 
-def replies(memories: Sequence[Memory]) -> list[float | None]:
+def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[float | None]:
     """1 where the turn before asks something; None for what is no turn."""
-    places = [place_of(memory) for memory in memories]
     [(_, previous)] = neighbours(places, PREVIOUS)
-    asking = [*(float(asks(memory.text)) for memory in memories), 0.0]
-    return [None if place is None else asking[before] for place, before in zip(places, previous.tolist(), strict=True)]
+    answered = [*map(float, asking), 0.0]
+    return [None if place is None else answered[turn] for place, turn in zip(places, previous.tolist(), strict=True)]
 
 
 def place_of(memory: Memory) -> Place | None:

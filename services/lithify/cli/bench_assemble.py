@@ -28,6 +28,7 @@ from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL
 from lithify.memory.vectors.tiers import tier_vector
+from lithify.node.loop import run
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings, load_settings
 from lithify.store import LEXICAL, TIER_NAMES, CollectionSpec, EdgeStore, Query, SparseVector, Where
@@ -89,13 +90,13 @@ class Bench:
         await self.edge.query_batch(scope, COLLECTION, queries)
 
     def legs(self) -> list[Query]:
-        """Both legs as recall asks for them, in one batch."""
+        """Both legs with whole payloads, in one batch."""
         text, where = self.corpus.question(), Where().equals("active", True)
         dense = tier_vector(self.embedder.embed_query(text), self.embedder.manifest.dimensions)
         indices, values = self.analyser.query_vector(text)
         words = SparseVector(tuple(indices), tuple(values))
-        depth = PROFILE.leg_depth
-        return [Query(where, FULL_TIER, dense, depth), Query(where, LEXICAL, words, depth, (FULL_TIER,))]
+        depth = PROFILE.leg_depth(BUDGET)
+        return [Query(where, FULL_TIER, dense, depth), Query(where, LEXICAL, words, depth)]
 
 
 def assemble(
@@ -103,7 +104,7 @@ def assemble(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Latency of assembling 2,000 tokens for one of many users, alone and with 8 and 32 callers at once."""
-    report = asyncio.run(measure(points, load_settings()))
+    report = run(measure(points, load_settings()))
     if as_json:
         emit_json(asdict(report))
         return

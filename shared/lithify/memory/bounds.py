@@ -13,8 +13,8 @@ def is_number(value: object) -> bool:
 
 
 def number_or(value: object, default: float) -> float:
-    if type(value) is float:  # nearly always, and hundreds of times per answer
-        return value if abs(value) <= sys.float_info.max else default
+    if type(value) is float or type(value) is int:  # nearly always, and hundreds of times per answer
+        return float(value) if abs(value) <= sys.float_info.max else default
     return float(value) if isinstance(value, int | float) and is_number(value) else default
 
 

@@ -36,7 +36,7 @@ class CollectionSpec:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One search; `least_score` leaves out weaker hits."""
+    """One search; `least_score` leaves out weaker hits, `fields` what is not needed of their payloads."""
 
     where: Where
     using: str
@@ -44,6 +44,7 @@ class Query:
     limit: int
     with_vectors: tuple[str, ...] = field(default=())
     least_score: float | None = None
+    fields: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.using not in (*TIER_NAMES, LEXICAL):

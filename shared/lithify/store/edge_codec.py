@@ -78,7 +78,7 @@ def engine_query(query: Query, where: ScopedWhere) -> edge.QueryRequest:
         query=edge.Query.Nearest(vector, using=query.using),
         filter=engine_filter(where),
         score_threshold=query.least_score,
-        with_payload=True,
+        with_payload=True if query.fields is None else list(query.fields),
         with_vector=list(query.with_vectors),
     )
 
@@ -94,18 +94,21 @@ def _sparse(vector: SparseVector) -> edge.SparseVector:
 
 
 def record_of(point: edge.Record | edge.ScoredPoint) -> Record:
-    named = point.vector if isinstance(point.vector, dict) else {}
-    lexical = named.get(LEXICAL)
+    vectors = point.vector  # every reading of it makes a copy
+    named = vectors if isinstance(vectors, dict) else {}
+    lexical = named.pop(LEXICAL, None)
     return Record(
         id=str(point.id),
         payload=caller_payload(point.payload),
-        vectors={name: np.asarray(v, np.float32) for name, v in named.items() if name != LEXICAL},
-        lexical=SparseVector(tuple(lexical.indices), tuple(lexical.values))
+        vectors={name: np.asarray(vector, np.float32) for name, vector in named.items()},
+        lexical=SparseVector.stored(lexical.indices, lexical.values)
         if isinstance(lexical, edge.SparseVector)
         else None,
     )
 
 
 def hit_of(point: edge.ScoredPoint) -> Hit:
-    record = record_of(point)
-    return Hit(record.id, point.score, record.payload, record.vectors)
+    vectors = point.vector
+    named = vectors if isinstance(vectors, dict) else {}
+    tiers = {name: np.asarray(vector, np.float32) for name, vector in named.items()}
+    return Hit(str(point.id), point.score, caller_payload(point.payload), tiers)

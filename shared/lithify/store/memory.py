@@ -11,7 +11,8 @@ COLLECTION: Final = "memories"
 LISTS: Final = ("missing_tiers", "mentions", "source_ids", "hop_targets")
 
 
-@dataclass(frozen=True, slots=True)
+# Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
+@dataclass(slots=True, unsafe_hash=True)
 class Memory:
     """A turn, durable memory, summary, authored node or guidance shard; times in milliseconds."""
 
@@ -60,12 +61,13 @@ class Memory:
     def from_payload(cls, payload: Mapping[str, Any]) -> Self:
         """Unknown keys are left alone: a newer release may have written them."""
         known = {name: value for name, value in payload.items() if name in NAMES}
-        for name in LISTS:
-            if name in known:
-                known[name] = tuple(known[name])
+        # Most records have no list at all, and a hundred are read for each answer.
+        for name in LISTED & known.keys():
+            known[name] = tuple(known[name])
         return cls(**known)
 
 
+LISTED: Final = frozenset(LISTS)
 NAMES: Final = frozenset(field.name for field in fields(Memory))
 
 

@@ -1,8 +1,8 @@
 """What is stored and what is found: payload, prefix tiers and the lexical vector under one id."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,21 @@ class SparseVector:
         if self.indices and not 0 <= min(self.indices) <= max(self.indices) <= MAX_SPARSE_INDEX:
             raise Invalid(f"sparse vector indices must lie in 0 to {MAX_SPARSE_INDEX}")
 
+    @property
+    def items(self) -> Iterator[tuple[int, float]]:
+        return zip(self.indices, self.values, strict=True)
 
-@dataclass(frozen=True, slots=True)
+    @classmethod
+    def stored(cls, indices: Iterable[int], values: Iterable[float]) -> Self:
+        """As an engine returned it: checked when it was written, and a hundred are read for each answer."""
+        vector = object.__new__(cls)
+        object.__setattr__(vector, "indices", tuple(indices))
+        object.__setattr__(vector, "values", tuple(values))
+        return vector
+
+
+# Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
+@dataclass(slots=True, unsafe_hash=True)
 class Record:
     """One point. Tiers that could not be made are left out; such a record is found by its words only."""
 
@@ -44,7 +57,7 @@ class Record:
     lexical: SparseVector | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Hit:
     """One answer of a search; `vectors` holds the tiers the query asked for, as far as the record has them."""
 

@@ -82,7 +82,7 @@ def engine_query(query: Query, where: ScopedWhere) -> models.QueryRequest:
         filter=engine_filter(where),
         limit=query.limit,
         score_threshold=query.least_score,
-        with_payload=True,
+        with_payload=True if query.fields is None else list(query.fields),
         with_vector=list(query.with_vectors) or False,
     )
 
@@ -98,7 +98,7 @@ def record_of(point: models.Record | models.ScoredPoint) -> Record:
         id=str(point.id),
         payload=caller_payload(point.payload),
         vectors={name: np.asarray(v, np.float32) for name, v in named.items() if name != LEXICAL},
-        lexical=SparseVector(tuple(lexical.indices), tuple(lexical.values))
+        lexical=SparseVector.stored(lexical.indices, lexical.values)
         if isinstance(lexical, models.SparseVector)
         else None,
     )

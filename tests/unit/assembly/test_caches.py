@@ -30,7 +30,7 @@ class Counting(HashEmbedder):
 
 def test_an_entry_is_used_again_until_a_generation_moves() -> None:
     """spec 01.10"""
-    cache, key, found = RecallCache(), cache_key(ADA, "q", "p", "f"), Found()
+    cache, key, found = RecallCache(), cache_key(ADA, "q", 8, "p", "f"), Found()
     cache.put(key, (1, 2, 3), found)
     assert [cache.get(key, (1, 2, 3)) is found for _ in range(3)] == [True] * 3
     assert cache.get(key, (1, 2, 4)) is None
@@ -39,7 +39,7 @@ def test_an_entry_is_used_again_until_a_generation_moves() -> None:
 
 def test_the_least_recently_used_entry_goes_first() -> None:
     cache = RecallCache(size=2)
-    one, two, three = (cache_key(ADA, query, "p", "f") for query in ("one", "two", "three"))
+    one, two, three = (cache_key(ADA, query, 8, "p", "f") for query in ("one", "two", "three"))
     cache.put(one, (), Found())
     cache.put(two, (), Found())
     cache.get(one, ())
@@ -48,7 +48,7 @@ def test_the_least_recently_used_entry_goes_first() -> None:
 
 
 def test_what_was_found_in_an_outage_is_not_kept() -> None:
-    cache, key = RecallCache(), cache_key(ADA, "q", "p", "f")
+    cache, key = RecallCache(), cache_key(ADA, "q", 8, "p", "f")
     cache.put(key, (), Found(degraded=["no store"]))
     assert cache.get(key, ()) is None
 
@@ -56,7 +56,7 @@ def test_what_was_found_in_an_outage_is_not_kept() -> None:
 def test_a_user_can_be_forgotten_without_its_neighbours() -> None:
     """spec 01.4"""
     cache = RecallCache()
-    keys = [cache_key(TenantScope(t, u), "q", "p", "f") for t, u in (("t", "u1"), ("t", "u10"), ("other", "u1"))]
+    keys = [cache_key(TenantScope(t, u), "q", 8, "p", "f") for t, u in (("t", "u1"), ("t", "u10"), ("other", "u1"))]
     for key in keys:
         cache.put(key, (), Found())
     cache.forget("t", "u1")
@@ -67,14 +67,15 @@ def test_a_user_can_be_forgotten_without_its_neighbours() -> None:
 
 def test_no_part_of_a_cache_key_is_shared_by_accident() -> None:
     keys = {
-        cache_key(scope, query, p, f)
+        cache_key(scope, query, depth, p, f)
         for scope in (ADA, TenantScope("t", "bob"))
         for query in "ab"
+        for depth in (8, 9)
         for p in "pq"
         for f in "fg"
     }
-    assert len(keys) == 16
-    assert "secret words" not in repr(cache_key(ADA, "secret words", "p", "f"))
+    assert len(keys) == 32
+    assert "secret words" not in repr(cache_key(ADA, "secret words", 8, "p", "f"))
 
 
 def test_a_question_is_embedded_once_while_it_is_remembered() -> None:

@@ -12,7 +12,7 @@ from lithify.memory.ranking.authority import AuthorityWeights
 from lithify.memory.ranking.candidate import Candidate, Kind, Signals, read_candidate
 from lithify.memory.ranking.hybrid import HybridWeights
 from lithify.memory.ranking.passages import ALONE, Window
-from lithify.memory.ranking.profile import RECALL, SEED, Profile, TemporalWeights
+from lithify.memory.ranking.profile import MOST_HITS, RECALL, SEED, Profile, TemporalWeights
 from lithify.memory.ranking.relevance import RelevanceWeights
 from lithify.memory.ranking.scope import PerScope, Scope
 from lithify.memory.ranking.scoring import score_pass2
@@ -105,8 +105,14 @@ def test_sizes_are_at_least_one_and_ordered() -> None:
     assert (clean.top_k, clean.coarse_size, clean.final_size) == (1, 1, 1)
     assert (clean.coverage_size, clean.recovery_size, clean.tail_turns) == (1, 0, 1)
     assert replace(SEED, top_k=20).coarse_size == 40
-    assert (replace(SEED, top_k=20).leg_depth, replace(SEED, leg_hits=0).normalised().leg_depth) == (40, 1)
+    assert (replace(SEED, top_k=20).leg_depth(0.0), replace(SEED, leg_hits=0).normalised().leg_depth(9e9)) == (40, 1)
     assert replace(SEED, top_k=2).coarse_size == 8
+
+
+def test_a_larger_budget_asks_for_more_hits_within_bounds() -> None:
+    growing = replace(SEED, leg_hits=28, tokens_per_hit=70.0)
+    assert [growing.leg_depth(room) for room in (0.0, 1_000.0, 4_200.0, 1e9)] == [28, 28, 60, MOST_HITS]
+    assert replace(growing, tokens_per_hit=math.nan).normalised().tokens_per_hit == 1.0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from lithify.memory.ranking.scope import SCOPE_RATES, SCOPE_WEIGHTS, PerScope
 
 SMALLEST_HOP = 1e-6  # keeps the attenuation inside the open interval (0, 1)
 MIN_COARSE = 8
+# However large the budget: a question that needs more than this many turns is not a question.
+MOST_HITS = 128
 RESERVE_TOLERANCE = 1e-9  # 0.4 + 0.3 + 0.3 is not exactly 1 in binary
 
 
@@ -43,6 +45,8 @@ class Profile:
     k1: int | None = None  # coarse candidates; unset means max(2 · top_k, 8)
     k2: int | None = None  # survivors of the second pass; unset means top_k
     leg_hits: int | None = None  # hits each search leg gives an assembly; unset means as many as coarse candidates
+    tokens_per_hit: float | None = None  # more of them where the budget has more room than this for each
+    passage_share: float = 1.0  # of them, the best that are judged with the turns around them
     similarity_floor: float = 0.20  # θ1
     raw_history: bool = False  # whether turns stay searchable after their compaction, beside their summaries
     # how it is scored
@@ -88,9 +92,11 @@ class Profile:
     def final_size(self) -> int:
         return min(self.top_k if self.k2 is None else self.k2, self.coarse_size)
 
-    @property
-    def leg_depth(self) -> int:
-        return self.coarse_size if self.leg_hits is None else self.leg_hits
+    def leg_depth(self, room: float) -> int:
+        """Hits that each search leg gives an assembly of `room` tokens."""
+        least = self.coarse_size if self.leg_hits is None else self.leg_hits
+        fitting = 0 if self.tokens_per_hit is None else int(min(room / self.tokens_per_hit, MOST_HITS))
+        return max(least, fitting)
 
     def normalised(self) -> "Profile":
         """Every parameter inside its domain: weights convex, numbers clamped, non-numbers defaulted.
@@ -115,8 +121,11 @@ RECALL = Profile(
     top_k=32,
     k1=256,
     k2=64,
-    # Their neighbours come along, so that about 100 candidates compete.
-    leg_hits=48,
+    # With the neighbours of the best, about 60 candidates compete for 2,000 tokens, which hold some 40. More than twice
+    # as many bring .006 more evidence into them, and take half as much time again.
+    leg_hits=28,
+    tokens_per_hit=70.0,
+    passage_share=0.3,
     similarity_floor=0.05,
     raw_history=True,
     # Fitted by `lithify eval fit` on five conversations and rounded; held out in turn, they lose less than .005. MiniLM
@@ -155,6 +164,8 @@ def _clean_search(profile: Profile) -> Profile:
         k1=None if profile.k1 is None else _count(profile.k1, SEED.coarse_size),
         k2=None if profile.k2 is None else _count(profile.k2, SEED.final_size),
         leg_hits=None if profile.leg_hits is None else _count(profile.leg_hits, SEED.coarse_size),
+        tokens_per_hit=None if profile.tokens_per_hit is None else max(number_or(profile.tokens_per_hit, 1.0), 1.0),
+        passage_share=_share(profile.passage_share, SEED.passage_share),
         similarity_floor=clamp(number_or(profile.similarity_floor, SEED.similarity_floor), -1.0, 1.0),
         decay_half_life_days=_half_life("decay_half_life_days", profile.decay_half_life_days),
         latest_half_life_days=_half_life("latest_half_life_days", profile.latest_half_life_days),
