@@ -57,6 +57,22 @@ async def test_hits_are_best_first_and_bounded(store: VectorStore, name: str) ->
     assert [hit.payload["event_id"] for hit in hits] == ["n9", "n8", "n7"]
 
 
+async def test_hits_carry_only_the_fields_that_were_asked_for(store: VectorStore, name: str) -> None:
+    await store.upsert(ACME, name, [record("a", session="s", kind="turn")])
+    fields = ("kind", "session", "seq")
+    questions = [replace(question, fields=fields) for question in (dense(), lexical((1,)))]
+    answers = await store.query_batch(ACME, name, questions)
+    assert [[hit.payload for hit in hits] for hits in answers] == 2 * [[{"kind": "turn", "session": "s"}]]
+
+
+async def test_a_long_reading_finds_the_same_as_many_short_ones(store: VectorStore, name: str) -> None:
+    await store.upsert(ACME, name, [record(f"n{n}", (n / 10, 0, 0, 0)) for n in range(10)])
+    [few], [many] = [await store.query_batch(ACME, name, [dense(limit=limit)]) for limit in (10, 1_000)]
+    assert few == many
+    pages = [await store.scroll(ACME, name, Where(), limit=limit) for limit in (10, 1_000)]
+    assert [r.id for r in pages[0].records] == [r.id for r in pages[1].records]
+
+
 async def test_equal_scores_come_in_the_order_of_ids(store: VectorStore, name: str) -> None:
     await store.upsert(ACME, name, [record(f"n{n}") for n in range(10)])
     [hits] = await store.query_batch(ACME, name, [dense()])
