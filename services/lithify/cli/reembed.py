@@ -1,7 +1,7 @@
 """`lithify reembed`: moves the memories to the configured embedding model, and later removes the former ones."""
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -43,13 +43,16 @@ def reembed(
 
 
 def summary(report: Report, profile: str) -> str:
-    if report == Report():
+    documents = report.documents or Report()
+    if replace(report, documents=None) == Report() == documents:
         return f"the memories have the vectors of {profile} already"
     lines = [
         f"{report.records} records moved to {profile}: {report.embedded} embedded now, {report.failed} could not be "
         f"(backfill tries again), {report.late} came meanwhile",
+        f"{documents.records} records of documents: {documents.embedded} embedded now, {documents.failed} could not be",
         f"from now on start every part with LITHIFY_EMBEDDING_PROFILE={profile}",
     ]
-    if report.kept is not None:
-        lines.append(f"the former memories are kept as {report.kept}; remove them with `lithify reembed --drop-old`")
+    if kept := [one.kept for one in (report, documents) if one.kept is not None]:
+        names = " and ".join(kept)
+        lines.append(f"the former records are kept as {names}; remove them with `lithify reembed --drop-old`")
     return "\n".join(lines)

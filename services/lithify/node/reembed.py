@@ -10,6 +10,8 @@ from uuid import UUID
 
 from lithify.archive import whole_archive
 from lithify.archive.carrying import pages
+from lithify.docs.chunk import KIND as CHUNK
+from lithify.docs.space import COLLECTION as DOCS
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT
 from lithify.node.parts import Model, collection_spec, connect_store, once_reachable, open_model
@@ -24,7 +26,8 @@ from lithify.store.memory import COLLECTION
 from lithify.store.server import SPEC_AGE_S
 from lithify.streams import arm, crash_point
 
-PREFIX: Final = f"{COLLECTION}-reembed-"
+MIDDLE: Final = "-reembed-"
+PREFIX: Final = f"{COLLECTION}{MIDDLE}"
 NAME_DIGITS: Final = 16
 # Each pass finds what was written during the one before, which is less every time.
 PASSES: Final = 5
@@ -43,7 +46,8 @@ class NotVerified(LithifyError):
 class Report:
     """`records` are in the new collection, `embedded` of them by this run; `failed` ones have their words only, and
     backfill tries again. `late` ones were written while names were switched. `kept` is what the former records are
-    called now; None with no records means that nothing was to be done.
+    called now; None with no records means that nothing was to be done. `documents` is the same about the chunks of
+    documents, None where there are none.
     """
 
     records: int = 0
@@ -51,6 +55,7 @@ class Report:
     failed: int = 0
     late: int = 0
     kept: str | None = None
+    documents: "Report | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +68,21 @@ class Reembed:
     # After this time no service writes vectors of the former model any more; see ServerStore.
     fence_s: float
     told: Told
+    collection: str = COLLECTION
     report: Report = field(default_factory=Report)
 
     async def run(self) -> Report:
         """Raises Misconfigured if there is nothing to re-embed, NotVerified if the result is not right."""
         specs = {spec.name: spec for spec in await self.store.collections()}
-        present = specs.get(COLLECTION)
+        present = specs.get(self.collection)
         if present is None:
-            raise Misconfigured(f"there is no collection {COLLECTION} yet; it is made with the configured model")
+            raise Misconfigured(f"there is no collection {self.collection} yet; it is made with the configured model")
         expected: Digests = {}
         if present.fingerprint != self._fingerprint:
             await self._prepare(specs.get(self._name))
             expected = await self._build()
             crash_point("reembed_before_switch")
-            await self.store.switch(COLLECTION, self._name)
+            await self.store.switch(self.collection, self._name)
             crash_point("reembed_after_switch")
         elif self._name not in specs:
             return self.report
@@ -90,7 +96,7 @@ class Reembed:
     @property
     def _name(self) -> str:
         """Of the new records until the switch, of the former ones from then on: the fingerprints tell which."""
-        return f"{PREFIX}{self._fingerprint[:NAME_DIGITS]}"
+        return f"{self.collection}{MIDDLE}{self._fingerprint[:NAME_DIGITS]}"
 
     async def _prepare(self, begun: CollectionSpec | None) -> None:
         if begun is not None and begun.fingerprint != self._fingerprint:
@@ -103,7 +109,7 @@ class Reembed:
         """Passes over the present records until hardly anything changes between two."""
         for _ in range(PASSES):
             before = self.report.embedded
-            expected, changed = await self._pass(COLLECTION, self._name, "embedding")
+            expected, changed = await self._pass(self.collection, self._name, f"embedding {self.collection}")
             await self._prune(expected)
             if changed <= FEW and self.report.embedded - before <= FEW:
                 break
@@ -125,7 +131,7 @@ class Reembed:
             seen += len(page)
             self.told(stage, seen, total)
         if len(expected) != seen:
-            raise NotVerified(f"{seen - len(expected)} of {seen} records would share an id; {COLLECTION} is as it was")
+            raise NotVerified(f"{seen - len(expected)} of {seen} records would share an id; {source} is as it was")
         return expected, changed
 
     async def _translated(self, source: str, page: Sequence[Record]) -> list[Record]:
@@ -195,29 +201,33 @@ class Reembed:
         left = set(expected)
         async for page in pages(self.store, self._name, vectors=True):
             wanted = await self._translated(self._name, page)
-            found = await self.store.fetch(EVERY_TENANT, COLLECTION, [record.id for record in wanted])
+            found = await self.store.fetch(EVERY_TENANT, self.collection, [record.id for record in wanted])
             present = {record.id for record in found}
             for part in portions(late_records(wanted, expected, present), self.batch):
-                await self._write(COLLECTION, part)
+                await self._write(self.collection, part)
                 self.report.late += len(part)
             for record in changed_records(wanted, expected, present):
                 await self._update(record)
             left -= {UUID(record.id).bytes for record in wanted}
-        await self._remove(COLLECTION, [str(UUID(bytes=key)) for key in left])
+        await self._remove(self.collection, [str(UUID(bytes=key)) for key in left])
 
     async def _update(self, record: Record) -> None:
+        if record.payload.get("kind") == CHUNK:
+            # The only records whose text may change, and with it their words.
+            await self._write(self.collection, [record])
+            return
         changed = {name: value for name, value in record.payload.items() if name not in FIXED}
-        await self.store.set_payload(EVERY_TENANT, COLLECTION, Where().ids([record.id]), changed)
+        await self.store.set_payload(EVERY_TENANT, self.collection, Where().ids([record.id]), changed)
 
     async def _mend(self, former: str) -> None:
         """Vectors of the former model that a service wrote before it saw the switch."""
-        stray = Where().equals("embedding", former)
+        stray, place = Where().equals("embedding", former), self.collection
         while records := (
-            await self.store.scroll(EVERY_TENANT, COLLECTION, stray, limit=self.batch, with_vectors=("l3", "lexical"))
+            await self.store.scroll(EVERY_TENANT, place, stray, limit=self.batch, with_vectors=("l3", "lexical"))
         ).records:
-            wanted = await self._translated(COLLECTION, records)
-            await self._write(COLLECTION, wanted, reuse=False)
-            await self._remove(COLLECTION, [*{record.id for record in records} - {record.id for record in wanted}])
+            wanted = await self._translated(place, records)
+            await self._write(place, wanted, reuse=False)
+            await self._remove(place, [*{record.id for record in records} - {record.id for record in wanted}])
             self.report.late += len(wanted)
 
 
@@ -246,7 +256,15 @@ async def run_reembed(settings: Settings, told: Told) -> Report:
         fence_s = 0.0 if settings.qdrant_url is None else 2 * SPEC_AGE_S
         # Forgetting waits: what is forgotten here could otherwise come back from the copy.
         with whole_archive(settings.archive_folder):
-            return await Reembed(store, model, settings.embed_batch_turns, fence_s, told).run()
+            return await moved(Reembed(store, model, settings.embed_batch_turns, fence_s, told))
+
+
+async def moved(memories: Reembed) -> Report:
+    """The memories, then the documents: a run that was killed between the two goes on with the documents."""
+    report = await memories.run()
+    if any(spec.name == DOCS for spec in await memories.store.collections()):
+        report.documents = await replace(memories, collection=DOCS, report=Report()).run()
+    return report
 
 
 async def open_unchecked(settings: Settings, stack: AsyncExitStack) -> VectorStore:
@@ -261,8 +279,9 @@ async def drop_former(settings: Settings) -> list[str]:
     """Remove the former records that were kept, but nothing that is still being built."""
     async with AsyncExitStack() as stack:
         store = await open_unchecked(settings, stack)
-        specs = [spec for spec in await store.collections() if spec.name.startswith(PREFIX)]
-        kept = [spec.name for spec in specs if spec.name != f"{PREFIX}{spec.fingerprint[:NAME_DIGITS]}"]
+        prefixes = tuple(f"{name}{MIDDLE}" for name in (COLLECTION, DOCS))
+        specs = [spec for spec in await store.collections() if spec.name.startswith(prefixes)]
+        kept = [spec.name for spec in specs if not spec.name.endswith(spec.fingerprint[:NAME_DIGITS])]
         for name in kept:
             await store.drop(name)
     return kept

@@ -33,9 +33,11 @@ class JobContext(Generic[Parts]):
     parts: Parts
     executor: Executor
     connection: Redis
+    # True once the process is to stop: a long job that can be taken up later ends at the next good place.
+    ending: Callable[[], bool] = lambda: False
 
     def with_parts(self, parts: Other) -> "JobContext[Other]":
-        return JobContext(self.job_id, self.name, self.attempt, parts, self.executor, self.connection)
+        return JobContext(self.job_id, self.name, self.attempt, parts, self.executor, self.connection, self.ending)
 
     async def checkpoint(self, cursor: JsonValue) -> None:
         """Remember how far the job has come: a later attempt finds it, a new job of the same id does not."""

@@ -9,6 +9,7 @@ import orjson
 
 from lithify.embedding import Manifest
 from lithify.records.dense import Embedded
+from lithify.records.wording import model_text
 from lithify.store import Record
 
 MARKERS: Final = "missing_tiers"
@@ -41,7 +42,7 @@ def with_vectors(record: Record, embedded: Embedded, manifest: Manifest) -> Reco
 
 
 def text_of(record: Record | None) -> str | None:
-    return None if record is None else record.payload.get("text")
+    return None if record is None else model_text(record.payload)
 
 
 def digest(payload: Mapping[str, Any]) -> bytes:

@@ -22,12 +22,25 @@ def _authored(payload: Mapping[str, Any]) -> str:
     return name if payload.get("seq") is None else f"{name}#{payload['seq']:06d}"
 
 
+def _field(name: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda payload: str(payload[name])
+
+
+def _one_of_a_tenant(payload: Mapping[str, Any]) -> str:  # noqa: ARG001 - called like the others
+    return ""
+
+
 KEYS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "turn": _event,
     "memory": _event,
     "guidance": _event,
     "summary": _summary,
     "authored": _authored,
+    "chunk": _field("record_ref"),
+    "document": _field("doc_id"),
+    "repository": _field("repo"),
+    "ruling": _field("ruling_id"),
+    "corpus": _one_of_a_tenant,
 }
 
 

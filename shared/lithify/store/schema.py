@@ -29,6 +29,8 @@ INDEXES: Final = MappingProxyType(
         "event_id": IndexKind.KEYWORD,
         "position": IndexKind.KEYWORD,
         "source_ref": IndexKind.KEYWORD,
+        "repo": IndexKind.KEYWORD,
+        "doc_kind": IndexKind.KEYWORD,
         "compacted_into": IndexKind.KEYWORD,
         "missing_tiers": IndexKind.KEYWORD,
         "active": IndexKind.BOOLEAN,

@@ -53,16 +53,21 @@ class LexicalAnalyser:
         words = (word for chunk in _chunks(text) for word in _words(chunk) if word not in STOP_WORDS)
         return [stem(BASE_FORMS.get(word, word)) if word.isalpha() else word for word in words]
 
-    def document_vector(self, text: str, average_length: float, k1: float = K1, b: float = B) -> SparseVector:
-        """BM25 term-frequency weights; ``average_length`` is the mean token count of the collection."""
+    def document_vector(
+        self, text: str, average_length: float, k1: float = K1, b: float = B, extra: Iterable[str] = ()
+    ) -> SparseVector:
+        """BM25 term-frequency weights; ``average_length`` is the mean token count of the collection.
+
+        ``extra`` are tokens by which the text is to be found besides its own.
+        """
         _require_domain(average_length, k1, b)
-        counts = Counter(self.tokens(text))
+        counts = Counter(chain(self.tokens(text), extra))
         penalty = k1 * (1.0 - b + b * counts.total() / average_length)
         return _sparse({token: tf * (k1 + 1.0) / (tf + penalty) for token, tf in counts.items()})
 
-    def query_vector(self, text: str) -> SparseVector:
+    def query_vector(self, text: str, extra: Iterable[str] = ()) -> SparseVector:
         """Weight 1 for each distinct token, however often the question repeats it."""
-        return _sparse(dict.fromkeys(self.tokens(text), 1.0))
+        return _sparse(dict.fromkeys(chain(self.tokens(text), extra), 1.0))
 
     def _stemmer(self) -> Stemmer.Stemmer:
         if not hasattr(self._per_thread, "stemmer"):

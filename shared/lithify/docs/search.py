@@ -1,0 +1,211 @@
+"""Finds chunks by their words and by their meaning at the same time, and answers with what it could get."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from lithify.docs.chunk import Chunk
+from lithify.docs.corpus import Corpus, read_corpus
+from lithify.docs.document import Document, Lines
+from lithify.docs.query import DocQuery
+from lithify.docs.ranking import decayed, fused, listed, picked
+from lithify.docs.space import COLLECTION, Space
+from lithify.docs.trace import Leg, Pick, Scored, Trace
+from lithify.docs.wording import query_vector
+from lithify.docs.writing import document_id
+from lithify.embedding import Embedder
+from lithify.errors import LithifyError, Unavailable
+from lithify.events import TenantScope
+from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.vectors.tiers import tier_vector
+from lithify.store import LEXICAL, TIER_NAMES, Query, SparseVector, Vector, VectorStore, Where
+
+FULL_TIER: Final = TIER_NAMES[-1]
+# Embedding a question takes tens of milliseconds; behind a long batch it may have to wait, but words need not.
+PATIENCE_S: Final = 2.0
+# Nobody waits for a replay as for an answer, and a list given up for time would make it another one.
+REPLAY_PATIENCE_S: Final = 60.0
+NO_MODEL: Final = "no embedding model is loaded"
+NOT_ASKED: Final = "not asked for"
+
+
+@dataclass(frozen=True, slots=True)
+class DocHit:
+    """`lines` are those of the chunk in its file, None if the document is just being written."""
+
+    chunk: Chunk
+    lines: Lines | None
+    scored: Scored
+    diversity: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    hits: tuple[DocHit, ...]
+    trace: Trace
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """Why a list that was asked for is absent; empty if the answer is whole."""
+        legs = (("words", self.trace.lexical), ("meaning", self.trace.vector))
+        return tuple(f"{name}: {leg.absent}" for name, leg in legs if leg.absent not in (None, NOT_ASKED))
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """`same` means the same ids with the same scores; `corpus_same` that no document was written in between."""
+
+    found: Found
+    same: bool
+    corpus_same: bool
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """One list, with the chunks it brought along."""
+
+    leg: Leg
+    chunks: Mapping[str, Chunk]
+    ms: float
+    error: LithifyError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocSearch:
+    """Search over the documents of one tenant at a time. Without an embedder, words alone answer."""
+
+    store: VectorStore
+    analyser: LexicalAnalyser
+    executor: Executor
+    space: Space
+    embedder: Embedder | None
+
+    async def find(self, scope: TenantScope, query: DocQuery, now_ms: int, /, deadline_s: float | None = None) -> Found:
+        """Best first. The list by meaning is given up at the deadline, or when anything about it fails.
+
+        Raises Unavailable only if no list at all could be had.
+        """
+        started = time.perf_counter()
+        patience = PATIENCE_S if deadline_s is None else deadline_s
+        tenant = TenantScope(scope.tenant)
+        lexical, vector, corpus = await asyncio.gather(
+            self._by_words(tenant, query), self._by_meaning(tenant, query, patience), self._corpus(tenant)
+        )
+        chunks = {**vector.chunks, **lexical.chunks}
+        failed = lexical.error or vector.error
+        if failed is not None and not chunks and (lexical.leg.absent and vector.leg.absent):
+            raise failed
+        ranked = decayed(query, fused(query, lexical.leg, vector.leg), chunks, now_ms)
+        final = picked(query, ranked, lambda ref: chunks[ref].text)
+        hits = await self._located(tenant, final, ranked, chunks)
+        timings = {"lexical": lexical.ms, "vector": vector.ms, "total": _since(started)}
+        model = self.space.fingerprint
+        return Found(hits, Trace(query, now_ms, corpus, model, lexical.leg, vector.leg, ranked, final, timings))
+
+    async def replay(self, scope: TenantScope, trace: Trace, /) -> Replay:
+        """Asks the same again, as of the same moment. Raises Unavailable."""
+        again = await self.find(scope, trace.query, trace.now_ms, deadline_s=REPLAY_PATIENCE_S)
+        differences = tuple(compared(trace, again.trace))
+        corpus_same = trace.corpus.generation == again.trace.corpus.generation
+        return Replay(again, not differences, corpus_same, differences)
+
+    async def _by_words(self, scope: TenantScope, query: DocQuery) -> _Answer:
+        if query.mode == "dense":
+            return _Answer(Leg(absent=NOT_ASKED), {}, 0.0)
+        started = time.perf_counter()
+        try:
+            # On the loop: it takes a millisecond, and the threads may be busy with a model that hangs.
+            words = query_vector(query.text, self.analyser)
+            if not words.indices:
+                return _Answer(Leg(), {}, _since(started))
+            return await self._listed(scope, query, LEXICAL, words, started)
+        except Unavailable as error:
+            return _Answer(Leg(absent=str(error)), {}, _since(started), error)
+
+    async def _by_meaning(self, scope: TenantScope, query: DocQuery, patience_s: float) -> _Answer:
+        if query.mode == "lexical":
+            return _Answer(Leg(absent=NOT_ASKED), {}, 0.0)
+        started = time.perf_counter()
+        if self.embedder is None:
+            return _Answer(Leg(absent=NO_MODEL), {}, 0.0, Unavailable(NO_MODEL))
+        if not query.text.strip():
+            return _Answer(Leg(), {}, 0.0)
+        try:
+            async with asyncio.timeout(patience_s):
+                question = partial(_question, query.text, self.embedder)
+                vector = await asyncio.get_running_loop().run_in_executor(self.executor, question)
+                return await self._listed(scope, query, FULL_TIER, vector, started)
+        except TimeoutError:
+            reason = f"the model did not answer in {patience_s:g} s"
+        except Exception as error:  # noqa: BLE001 - whatever a model throws, words can still answer
+            reason = f"{type(error).__name__}: {error}"
+        return _Answer(Leg(absent=reason), {}, _since(started), Unavailable(reason))
+
+    async def _listed(
+        self, scope: TenantScope, query: DocQuery, using: str, vector: Vector | SparseVector, started: float
+    ) -> _Answer:
+        wanted = Query(where_of(query), using, vector, query.depth)
+        [hits] = await self.store.query_batch(scope, COLLECTION, [wanted])
+        chunks = {chunk.record_ref: chunk for chunk in (Chunk.from_payload(hit.payload) for hit in hits)}
+        scores = {ref: hit.score for ref, hit in zip(chunks, hits, strict=True)}
+        return _Answer(Leg(listed(scores)), chunks, _since(started))
+
+    async def _corpus(self, scope: TenantScope) -> Corpus:
+        """An answer without its version is still an answer."""
+        try:
+            return await read_corpus(self.store, scope)
+        except Unavailable:
+            return Corpus("unknown")
+
+    async def _located(
+        self, scope: TenantScope, final: tuple[Pick, ...], ranked: tuple[Scored, ...], chunks: Mapping[str, Chunk]
+    ) -> tuple[DocHit, ...]:
+        scored = {one.ref: one for one in ranked}
+        places = await self._lines(scope, [chunks[one.ref] for one in final])
+        return tuple(DocHit(chunks[one.ref], places.get(one.ref), scored[one.ref], one.diversity) for one in final)
+
+    async def _lines(self, scope: TenantScope, chunks: list[Chunk]) -> dict[str, Lines]:
+        ids = dict.fromkeys(document_id(self.space, scope.tenant, chunk.name) for chunk in chunks)
+        try:
+            found = await self.store.fetch(scope, COLLECTION, list(ids))
+        except Unavailable:
+            return {}
+        documents = [Document.from_payload(record.payload) for record in found]
+        return {one.name.ref(chunk_id): lines for one in documents for chunk_id, lines in one.lines.items()}
+
+
+def where_of(query: DocQuery) -> Where:
+    """Only chunks have vectors, so nothing else need be excluded."""
+    where = Where()
+    if query.repos:
+        where = where.any_of("repo", query.repos)
+    if query.kinds:
+        where = where.any_of("doc_kind", query.kinds)
+    return where
+
+
+def compared(then: Trace, now: Trace) -> list[str]:
+    """What differs between two receipts, apart from the time they took; empty if nothing does."""
+    told = []
+    if then.model != now.model:
+        told.append(f"the model was {then.model}, and is {now.model}")
+    for name, one, other in (("words", then.lexical, now.lexical), ("meaning", then.vector, now.vector)):
+        if one.absent != other.absent:
+            told.append(f"{name}: {one.absent or 'answered'} then, {other.absent or 'answered'} now")
+    before, after = [(one.ref, one.score) for one in then.final], [(one.ref, one.score) for one in now.final]
+    if before != after:
+        told.append(f"results were {before}, and are {after}")
+    return told
+
+
+def _question(text: str, embedder: Embedder) -> Vector:
+    return tier_vector(embedder.embed_query(text), embedder.manifest.dimensions)
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

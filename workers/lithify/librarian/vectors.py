@@ -1,0 +1,64 @@
+"""The job that embeds chunks: documents are stored without waiting for the model, and found by their words so far."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from lithify.docs.space import COLLECTION
+from lithify.docs.writing import MARKERS
+from lithify.embedding import Embedder
+from lithify.events import EVERY_TENANT
+from lithify.jobs import JobContext
+from lithify.records import embed_each
+from lithify.records.wording import model_text
+from lithify.store import Record, VectorStore, Where
+from lithify.streams import crash_point
+
+# One call of the model; small enough that a killed job repeats little.
+PAGE: Final = 64
+OUTCOMES: Final = ("embedded", "remaining")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorParts:
+    store: VectorStore
+    embedder: Embedder
+
+
+async def embed_docs(context: JobContext[VectorParts]) -> JsonValue:
+    """Of all tenants. Counts chunks that were `embedded` and those `remaining` for next time. Idempotent: the marks of
+    the chunks themselves say what is left, so a killed run needs no checkpoint, nor one that has to end.
+    """
+    counts: Counter[str] = Counter()
+    after: str | None = None
+    while True:
+        page = await context.parts.store.scroll(
+            EVERY_TENANT, COLLECTION, Where().present(MARKERS), limit=PAGE, after=after
+        )
+        if page.records:
+            counts += await embed_page(context, page.records)
+        if page.next is None or context.ending():
+            return {name: counts[name] for name in OUTCOMES}
+        after = page.next
+
+
+async def embed_page(context: JobContext[VectorParts], records: Sequence[Record]) -> Counter[str]:
+    """Vectors first: dying in between leaves the marks, and the next run does the same again."""
+    texts = [model_text(record.payload) or "" for record in records]
+    made = await context.offload(embed_each, texts, context.parts.embedder)
+    done = [(record, one.vectors) for record, one in zip(records, made, strict=True) if one.vectors]
+    if done:
+        store = context.parts.store
+        await store.set_vectors(EVERY_TENANT, COLLECTION, {record.id: vectors for record, vectors in done})
+        crash_point("embed_docs_written")
+        await store.set_payload(EVERY_TENANT, COLLECTION, unchanged([record for record, _ in done]), {MARKERS: []})
+    return Counter(embedded=len(done), remaining=len(records) - len(done))
+
+
+def unchanged(records: Sequence[Record]) -> Where:
+    """A chunk that was rewritten while its former text was embedded has another hash, and keeps its mark."""
+    hashes = {record.payload["content_hash"] for record in records}
+    return Where().ids(record.id for record in records).any_of("content_hash", hashes)
