@@ -9,27 +9,12 @@ from rich.table import Table
 
 from lithify.cli.api import Api
 from lithify.cli.console import data, emit_json
+from lithify.cli.docs_explain import docs_headline, docs_table
 from lithify.cli.query import AsJson, Url, excerpt, shortened, warn
+from lithify.client.explanation import reason_of, spendings, temporal_line
 from lithify.errors import Invalid
 from lithify.settings import load_settings
 
-WHY = {
-    "injected": "in the prompt",
-    "shown": "already in the recent tail",
-    "weak": "too weak a match",
-    "copy": "a copy of a better one",
-    "outranked": "others ranked higher",
-    "cut_retrieval": "no room left for recall",
-    "cut_guidance": "no room left for guidance",
-    "cut_degraded": "no room: rules and newest turns alone overrun the budget",
-}
-SPENDERS = {
-    "hard_rules": "hard rules",
-    "soft_rules": "soft rules",
-    "tail": "recent tail",
-    "guidance": "guidance",
-    "recalled": "recalled",
-}
 GONE = "(no longer stored)"
 
 
@@ -46,6 +31,10 @@ def explain(
         emit_json(receipt)
         return
     warn(receipt["degraded"])
+    if receipt["kind"] == "docs":
+        data.print(docs_headline(receipt), markup=False)
+        data.print(docs_table(receipt, rows))
+        return
     data.print(headline(receipt), markup=False)
     if receipt["kind"] == "search":
         data.print(hit_rows(receipt["hits"][:rows], api))
@@ -64,28 +53,11 @@ def headline(receipt: dict[str, Any]) -> str:
 
 def budget_table(receipt: dict[str, Any]) -> Table:
     """Who got how many tokens of which limit, in the order of the budget."""
-    budgets = receipt["budgets"]
-    spent = {name: sum(item["cost"] for item in receipt[name]) for name in SPENDERS}
-    limits = {
-        "hard_rules": "never cut",
-        "soft_rules": f"{budgets['soft_limit']:g}",
-        "tail": f"{budgets['tail_limit']:g}",
-        "guidance": f"{budgets['guidance_share']:g}",
-        "recalled": f"{budgets['retrieval']:g}",
-    }
     table = Table("block", "items", "tokens", "limit", box=None, padding=(0, 2, 0, 0))
-    for name, words in SPENDERS.items():
-        table.add_row(words, str(len(receipt[name])), str(spent[name]), limits[name])
+    for spent in spendings(receipt):
+        table.add_row(spent.words, str(spent.items), str(spent.tokens), spent.limit)
     table.add_row("all, with frames", "", str(receipt["tokens"]), f"{receipt['token_budget']} asked for")
     return table
-
-
-def temporal_line(temporal: dict[str, Any]) -> str:
-    guard = temporal["guard"]
-    if not guard["applies"]:
-        return f"not treated as a question about time ({guard['reason']})"
-    events = ", ".join(f'"{slot}"' for slot in temporal["slots"])
-    return f"a question about time ({guard['reason']}): {len(temporal['picks'])} picks cover {events}"
 
 
 def candidate_table(rows: list[dict[str, Any]], api: Api) -> Table:
@@ -93,9 +65,8 @@ def candidate_table(rows: list[dict[str, Any]], api: Api) -> Table:
     for row in rows:
         numbers = [row.get(name) for name in ("sigma", "score", "relevance", "dense", "lexical", "weight")]
         shown = ["" if number is None else f"{number:.3f}" for number in numbers]
-        hop = " (linked)" if row.get("parents") else ""
         mark = "+" if row["injected"] else "-"
-        table.add_row(mark, *shown, WHY.get(row["verdict"], row["verdict"]) + hop, words_of(row["id"], api))
+        table.add_row(mark, *shown, reason_of(row), words_of(row["id"], api))
     return table
 
 

@@ -75,11 +75,12 @@ def assemble(
     query: str | None = None,
     messages: Sequence[JsonObject] = (),
     form: Literal["addition", "messages"] | None = None,
+    include_docs: bool | JsonObject | None = None,
     now: int | None = None,
     deadline_ms: int | None = None,
 ) -> Call[Context]:
     """Build the memory part of the next prompt. A client that fails soft gives the messages back and no memory."""
-    asked = given(query=query, form=form, now=now, deadline_ms=deadline_ms)
+    asked = given(query=query, form=form, include_docs=include_docs, now=now, deadline_ms=deadline_ms)
     named = {"user": user, "session": session, "token_budget": token_budget}
     return Call(
         "POST",

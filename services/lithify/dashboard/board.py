@@ -1,0 +1,117 @@
+"""Every figure as a piece of text under a name: what a page shows at first and what each later second renews."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lithify.dashboard import wording
+from lithify.dashboard.charts import polyline, round_top
+from lithify.dashboard.figures import Figures, GroupState, StreamState
+from lithify.dashboard.overview import Overview, overview_of
+from lithify.dashboard.pulse import Reading, series
+from lithify.dashboard.stages import Stage, State, state_of_group
+from lithify.jobs import QueueState
+from lithify.streams import Heartbeat
+
+Named = Iterator[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """`states` colour what `words` say; `points` are the lines of charts; `shape` changes when rows come or go."""
+
+    words: dict[str, str]
+    states: dict[str, str]
+    points: dict[str, str]
+    shape: str
+
+
+def board_of(reading: Reading) -> Board:
+    overview, figures = overview_of(reading), reading.figures
+    words = dict(_words(overview, figures))
+    points, top = chart_of(reading)
+    words["chart.top"] = wording.rate(top)
+    return Board(words, dict(_states(overview, figures)), points, shape_of(words))
+
+
+def chart_of(reading: Reading) -> tuple[dict[str, str], float]:
+    rates = series(reading.history)
+    accepted, searchable = [rate.accepted or 0.0 for rate in rates], [rate.searchable or 0.0 for rate in rates]
+    top = round_top([*accepted, *searchable])
+    return {"accepted": polyline(accepted, top), "searchable": polyline(searchable, top)}, top
+
+
+def shape_of(names: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()[:16]
+
+
+def group_name(stream: StreamState, group: GroupState) -> str:
+    return f"group.{stream.stream}.{group.group}"
+
+
+def worker_name(worker: Heartbeat) -> str:
+    return f"worker.{worker.kind}.{worker.name}"
+
+
+def worker_state(worker: Heartbeat) -> State:
+    return State.CLEAR if worker.ready else State.STUCK
+
+
+def _words(overview: Overview, figures: Figures) -> Named:
+    yield "throughput.accepted", wording.rate(overview.throughput.accepted)
+    yield "throughput.searchable", wording.rate(overview.throughput.searchable)
+    yield "lateness.p50", wording.age(overview.accept_to_searchable.p50_ms)
+    yield "lateness.p95", wording.age(overview.accept_to_searchable.p95_ms)
+    yield "dead.oldest", wording.age(overview.dead_letters.oldest_ms)
+    yield "dead.count", wording.number(overview.dead_letters.count)
+    yield "workers.beat", wording.age(overview.workers.last_beat_ms)
+    yield "workers.alive", wording.number(overview.workers.alive)
+    yield "workers.ready", wording.number(overview.workers.ready)
+    for stage in overview.stages:
+        yield from _waiting(f"stage.{stage.group}", stage, stage.state)
+    for stream in figures.streams:
+        yield f"stream.{stream.stream}.added", wording.number(stream.added)
+        yield f"stream.{stream.stream}.length", wording.number(stream.length)
+        for group in stream.groups:
+            yield from _waiting(group_name(stream, group), group, state_of_group(group))
+            yield f"{group_name(stream, group)}.consumers", wording.number(len(group.consumers))
+    for worker in figures.workers:
+        yield from _worker(worker, figures.at)
+    for queue in overview.queues:
+        yield from _queue(queue)
+
+
+def _waiting(name: str, waiting: Stage | GroupState, state: State) -> Named:
+    yield f"{name}.state", f"{wording.mark(state)} {state}"
+    yield f"{name}.oldest_unread", wording.age(waiting.oldest_unread_ms if waiting.unread else None)
+    yield f"{name}.oldest_pending", wording.age(waiting.oldest_pending_ms if waiting.pending else None)
+    yield f"{name}.unread", wording.number(waiting.unread)
+    yield f"{name}.pending", wording.number(waiting.pending)
+
+
+def _worker(worker: Heartbeat, now_ms: int) -> Named:
+    name = worker_name(worker)
+    yield f"{name}.state", "● reading" if worker.ready else f"■ {worker.outage or 'not reading'}"
+    yield f"{name}.beat", wording.age(max(0, now_ms - worker.beat_at))
+    yield f"{name}.tick", wording.age(max(0, now_ms - worker.ticked_at))
+    yield f"{name}.in_flight", wording.number(worker.in_flight)
+    for count in ("handled", "redelivered", "failed", "dead"):
+        yield f"{name}.{count}", wording.number(getattr(worker.tally, count))
+
+
+def _queue(queue: QueueState) -> Named:
+    yield f"queue.{queue.queue}.oldest", wording.age(queue.oldest_age_ms)
+    for count in ("queued", "started", "scheduled", "failed"):
+        yield f"queue.{queue.queue}.{count}", wording.number(getattr(queue, count))
+
+
+def _states(overview: Overview, figures: Figures) -> Named:
+    for stage in overview.stages:
+        yield f"stage.{stage.group}", stage.state
+    for stream in figures.streams:
+        for group in stream.groups:
+            yield group_name(stream, group), state_of_group(group)
+    for worker in figures.workers:
+        yield worker_name(worker), worker_state(worker)
+    yield "dead", State.BEHIND if overview.dead_letters.count else State.CLEAR
+    yield "workers", State.CLEAR if overview.workers.ready == overview.workers.alive else State.STUCK

@@ -1,0 +1,111 @@
+"""The pages about the pipeline: overview, streams, workers, jobs and dead letters."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lithify.dashboard.board import board_of
+from lithify.dashboard.charts import HEIGHT, WIDTH
+from lithify.dashboard.operations_routes import Operations
+from lithify.dashboard.overview import overview_of
+from lithify.dashboard.pages import Pages
+from lithify.dashboard.visitor import Visitor
+from lithify.http import NotFound
+from lithify.jobs import STATUSES
+from lithify.streams import DeadLetters, Letter, LetterId
+
+PER_PAGE: Final = 50
+
+# What an action has done, told by the page it leads to; the number comes with it.
+OUTCOMES: Final = {
+    "redriven": "put back onto their streams",
+    "purged": "deleted for good",
+    "retried": "queued again",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsPages:
+    pages: Pages
+    operations: Operations
+    letters: DeadLetters
+
+    async def overview(self, _request: Request, visitor: Visitor) -> Response:
+        reading = await self.operations.pulse.read()
+        return self.pages.draw(
+            "overview",
+            visitor,
+            board=board_of(reading),
+            overview=overview_of(reading),
+            chart={"width": WIDTH, "height": HEIGHT},
+        )
+
+    async def streams(self, _request: Request, visitor: Visitor) -> Response:
+        reading = await self.operations.pulse.read()
+        return self.pages.draw("streams", visitor, board=board_of(reading), streams=reading.figures.streams)
+
+    async def workers(self, _request: Request, visitor: Visitor) -> Response:
+        reading = await self.operations.pulse.read()
+        return self.pages.draw("workers", visitor, board=board_of(reading), workers=reading.figures.workers)
+
+    async def jobs(self, request: Request, visitor: Visitor) -> Response:
+        """The counts are for everybody who may read; the jobs themselves name users."""
+        reading = await self.operations.pulse.read()
+        status, queue = request.query_params.get("status", "failed"), request.query_params.get("queue") or None
+        found = None
+        if visitor.may_act:
+            found = await self.operations.list_jobs(visitor.overseer, queue, status, PER_PAGE)
+        return self.pages.draw(
+            "jobs",
+            visitor,
+            board=board_of(reading),
+            queues=reading.figures.queues,
+            jobs=found,
+            wanted=status,
+            queue=queue,
+            statuses=STATUSES,
+            outcome=outcome_of(request),
+        )
+
+    async def job(self, request: Request, visitor: Visitor) -> Response:
+        found = await self.operations.show_job(visitor.overseer, request.path_params["job_id"])
+        return self.pages.draw("job", visitor, detail=found, job=found.job)
+
+    async def dead_letters(self, request: Request, visitor: Visitor) -> Response:
+        reading = await self.operations.pulse.read()
+        before = request.query_params.get("before")
+        found: list[Letter] | None = None
+        if visitor.may_act:
+            below = LetterId.parse(before) if before else None
+            found = await self.letters.newest(visitor.overseer, PER_PAGE, below)
+        return self.pages.draw(
+            "letters",
+            visitor,
+            board=board_of(reading),
+            letters=found,
+            older=str(found[-1].id) if found and len(found) == PER_PAGE else None,
+            now=reading.figures.at,
+            outcome=outcome_of(request),
+        )
+
+    async def dead_letter(self, request: Request, visitor: Visitor) -> Response:
+        wanted = request.path_params["letter_id"]
+        found = await self.letters.find(visitor.overseer, LetterId.parse(wanted))
+        if found is None:
+            raise NotFound(f"there is no dead letter {wanted[:80]}; it was redriven or purged, or never was")
+        return self.pages.draw("letter", visitor, letter=found, payload=payload_of(found))
+
+
+def outcome_of(request: Request) -> str | None:
+    """Only words of ours: what an address says must not look as if we had said it."""
+    words, count = OUTCOMES.get(request.query_params.get("done", "")), request.query_params.get("count", "")
+    return f"{count} {words}." if words and count.isdecimal() and len(count) < 8 else None
+
+
+def payload_of(letter: Letter) -> dict[str, Any]:
+    return {
+        name.decode(errors="backslashreplace"): value.decode(errors="backslashreplace")
+        for name, value in letter.fields.items()
+    }

@@ -1,0 +1,37 @@
+"""Builds the dashboard from the parts of a process."""
+
+from contextlib import AsyncExitStack
+
+from fastapi import APIRouter
+
+from lithify.access import KeyDoor
+from lithify.dashboard.figures import Gauges
+from lithify.dashboard.memory_api import MemoryApi
+from lithify.dashboard.operations_routes import Operations, operations_router
+from lithify.dashboard.pulse import Pulse
+from lithify.dashboard.router import Dashboard, dashboard_router
+from lithify.dashboard.visits import Visits
+from lithify.events import system_clock
+from lithify.http.access import Access
+from lithify.jobs import open_connection
+from lithify.node.parts import Queue
+from lithify.settings import Settings
+from lithify.streams import DeadLetters
+
+
+def dashboard(
+    settings: Settings, queue: Queue, door: KeyDoor, stack: AsyncExitStack, assembly_url: str | None = None
+) -> list[APIRouter]:
+    """Without `assembly_url` it is part of an application that answers about memory itself."""
+    jobs = open_connection(queue.url)
+    stack.callback(jobs.close)
+    operations = Operations(Pulse(Gauges(queue.redis, jobs, settings.partitions, system_clock)), jobs)
+    parts = Dashboard(
+        door=door,
+        visits=Visits(queue.redis),
+        operations=operations,
+        letters=DeadLetters(queue.redis, settings.partitions, system_clock),
+        memory=MemoryApi(assembly_url),
+        clock=system_clock,
+    )
+    return [operations_router(operations, Access(door)), dashboard_router(parts)]

@@ -1,0 +1,199 @@
+"""Who may see and do what on the dashboard: by key, by form, by host; and nothing of another tenant."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest_asyncio
+
+from lithify.access import Credential, KeyScope, KeyStore
+from lithify.dashboard.pages import NAVIGATION
+from lithify.dashboard.visitor import COOKIE
+from lithify.dashboard.visits import TTL_S
+from lithify.events import EVERY_TENANT, Event, encode_event, system_clock
+from lithify.streams import keys
+from tests.integration.dashboard_parts import HOME, Visit
+from tests.integration.whole_app import ServedApp, whole_app
+
+READ, ADMIN, INGEST = KeyScope.READ, KeyScope.ADMIN, KeyScope.INGEST
+SECRET = "zebra"  # noqa: S105 - a word that only one tenant ever said
+LETTER = "0-5-0"
+
+
+@pytest_asyncio.fixture
+async def app(redis_url: str, tmp_path: Path) -> AsyncIterator[ServedApp]:
+    async with whole_app(redis_url, tmp_path) as served:
+        yield served
+
+
+async def bury(app: ServedApp, tenant: str) -> None:
+    letter = Event("e2", tenant, "ada", "s1", "user", f"the {SECRET} moved", ts=1)
+    await app.redis.xadd(keys.dead(0), {"event": encode_event(letter), "seq": 2}, id="5-0")
+
+
+async def test_without_a_visit_every_page_leads_to_the_login_and_back(app: ServedApp) -> None:
+    key = await app.key("acme", READ)
+    async with Visit(app) as visit:
+        for path, _ in NAVIGATION:
+            answer = await visit.http.get(f"/dashboard{path}", follow_redirects=False)
+            assert answer.status_code == 303, path
+            assert answer.headers["location"].startswith("/dashboard/login?next="), path
+        live = await visit.http.get("/dashboard/live", follow_redirects=False)
+        assert live.status_code == 303
+        page = (await visit.http.get("/dashboard/streams")).text
+        entered = await visit.send("/login", page, key=key, next="/streams")
+        assert str(entered.url).endswith("/dashboard/streams")
+
+
+async def test_a_key_is_neither_in_redis_nor_in_the_cookie_and_the_visit_expires(app: ServedApp) -> None:
+    key = await app.key("acme", READ)
+    async with Visit(app) as visit:
+        answer = await visit.login(key)
+        assert answer.status_code == 200
+        [held] = [key async for key in app.redis.scan_iter(f"{keys.PREFIX}visit:*")]
+        value = await app.redis.get(held)
+        credential = Credential.parse(key)
+        assert credential is not None
+        assert isinstance(value, bytes)
+        token = visit.http.cookies[COOKIE]
+        for secret in (key, credential.secret, token):
+            assert secret.encode() not in value + held
+        assert credential.secret not in token
+        assert 0 < await app.redis.ttl(held) <= TTL_S
+
+
+async def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(app: ServedApp) -> None:
+    key = await app.key("acme", READ)
+    async with Visit(app) as visit:
+        page = await visit.see("/login")
+        visit.http.follow_redirects = False
+        told = (await visit.send("/login", page, key=key)).headers["set-cookie"].lower()
+        assert "httponly" in told
+        assert "samesite=strict" in told
+        assert "path=/dashboard" in told
+        assert "secure" not in told
+    async with Visit(app, "https://lithify.example") as visit:
+        assert "; secure" in (await visit.http.get("/dashboard/login")).headers["set-cookie"].lower()
+
+
+async def test_wrong_keys_and_keys_that_may_not_read_do_not_open_the_door(app: ServedApp) -> None:
+    ingest = await app.key("acme", INGEST)
+    async with Visit(app) as visit:
+        for key in ("nonsense", Credential.new().reveal(), ingest):
+            answer = await visit.login(key)
+            assert answer.status_code == 403
+            assert 'role="alert"' in answer.text
+        assert (await visit.http.get("/dashboard", follow_redirects=False)).status_code == 303
+
+
+async def test_whoever_may_only_read_sees_figures_and_can_do_nothing(app: ServedApp) -> None:
+    await bury(app, "acme")
+    async with Visit(app) as visit:
+        await visit.login(await app.key("acme", READ))
+        assert "read-only" in await visit.see()
+        letters = await visit.see("/dead-letters")
+        assert SECRET not in letters
+        assert "Redrive" not in letters
+        for path, fields in (
+            ("/dead-letters:redrive", {"letter": LETTER}),
+            ("/dead-letters:purge", {"which": "all"}),
+            ("/jobs/x:retry", {}),
+        ):
+            assert (await visit.send(path, letters, **fields)).status_code == 403, path
+        assert (await visit.http.get(f"/dashboard/dead-letters/{LETTER}")).status_code == 403
+    assert await app.redis.xlen(keys.dead(0)) == 1
+
+
+async def test_an_administrator_acts_in_the_own_tenant_only(app: ServedApp) -> None:
+    await bury(app, "acme")
+    async with Visit(app) as visit:
+        await visit.login(await app.key("globex", ADMIN))
+        page = await visit.see("/dead-letters")
+        assert SECRET not in page
+        assert (await visit.http.get(f"/dashboard/dead-letters/{LETTER}")).status_code == 404
+        await visit.send("/dead-letters:purge", page, which="all")
+        await visit.send("/dead-letters:purge", page, letter=LETTER)
+        assert await app.redis.xlen(keys.dead(0)) == 1
+    async with Visit(app) as visit:
+        await visit.login(await app.key("acme", ADMIN))
+        assert SECRET in await visit.see(f"/dead-letters/{LETTER}")
+        await visit.send("/dead-letters:purge", await visit.see("/dead-letters"), letter=LETTER)
+        assert await app.redis.xlen(keys.dead(0)) == 0
+
+
+async def test_memory_pages_show_the_own_tenant_only(app: ServedApp) -> None:
+    turn = {"event_id": "e1", "user": "ada", "session": "s1", "role": "user", "text": f"the {SECRET} moved"}
+    async with app.client(await app.key("acme", ADMIN)) as http:
+        assert (await http.post("/v1/turns", params={"wait": "searchable"}, json=turn)).json()["searchable"]
+    paths = ("/memory?query=moved&user=ada", "/sessions?user=ada&session=s1", "/playground?user=ada&session=s1")
+    seen = {}
+    for tenant in ("acme", "globex"):
+        async with Visit(app) as visit:
+            await visit.login(await app.key(tenant, READ))
+            seen[tenant] = [SECRET in await visit.see(path) for path in paths]
+    assert seen == {"acme": [True] * 3, "globex": [False] * 3}
+
+
+async def test_a_form_without_the_mark_of_the_visit_is_refused(app: ServedApp) -> None:
+    await bury(app, "default")
+    async with Visit(app) as visit, Visit(app) as other:
+        page, foreign = await visit.see("/dead-letters"), await other.see("/dead-letters")
+        for bad in ("", foreign):
+            assert (await visit.send("/dead-letters:purge", bad, which="all")).status_code == 403
+        assert await app.redis.xlen(keys.dead(0)) == 1
+        assert (await visit.send("/dead-letters:purge", page, which="all")).status_code == 200
+
+
+async def test_a_form_sent_by_another_origin_is_refused_even_with_the_right_mark(app: ServedApp) -> None:
+    await bury(app, "default")
+    async with Visit(app) as visit:
+        page = await visit.see("/dead-letters")
+        visit.http.headers["Origin"] = "http://127.0.0.1:9999"
+        mark = page.split('name="mark" value="')[1].split('"')[0]
+        for origin in ("http://127.0.0.1:9999", "https://evil.example", "null"):
+            form = {"mark": mark, "which": "all"}
+            answer = await visit.http.post("/dashboard/dead-letters:purge", data=form, headers={"Origin": origin})
+            assert answer.status_code == 403, origin
+    assert await app.redis.xlen(keys.dead(0)) == 1
+
+
+async def test_without_keys_a_name_that_is_not_this_machine_is_refused(app: ServedApp) -> None:
+    async with Visit(app, "http://rebound.example:8420") as visit:
+        for path in ("/dashboard", "/dashboard/memory", "/dashboard/live"):
+            assert (await visit.http.get(path)).status_code == 403
+    async with Visit(app, "http://localhost:8420") as visit:
+        assert (await visit.http.get("/dashboard")).status_code == 200
+
+
+async def test_a_revoked_key_ends_its_visit_and_so_does_logging_out(app: ServedApp) -> None:
+    key = await app.key("acme", READ)
+    async with Visit(app) as visit:
+        await visit.login(key)
+        page = await visit.see()
+        await visit.send("/logout", page)
+        assert "Log in" in (await visit.http.get("/dashboard")).text
+        assert [key async for key in app.redis.scan_iter(f"{keys.PREFIX}visit:*")] == []
+
+        await visit.login(key)
+        assert "Overview" in await visit.see()
+        credential = Credential.parse(key)
+        assert credential is not None
+        await KeyStore(app.redis, system_clock).revoke(EVERY_TENANT, credential.id)
+        app.door.forget()
+        assert str((await visit.http.get("/dashboard")).url).startswith(f"{HOME}/dashboard/login")
+
+
+async def test_the_login_leads_to_no_other_site(app: ServedApp) -> None:
+    key = await app.key("acme", READ)
+    for target in ("//evil.example", "https://evil.example", "/\\evil.example", "\n/x"):
+        async with Visit(app) as visit:
+            page = await visit.see("/login")
+            visit.http.follow_redirects = False
+            answer = await visit.send("/login", page, key=key, next=target)
+            assert answer.headers["location"] == "/dashboard", target
+
+
+async def test_nothing_outside_the_own_files_is_served(app: ServedApp) -> None:
+    async with Visit(app) as visit:
+        assert (await visit.http.get("/dashboard/static/dashboard.css")).status_code == 200
+        for name in ("..%2fpages.py", "%2e%2e%2ftemplates%2flayout.html", "py.typed", ""):
+            assert (await visit.http.get(f"/dashboard/static/{name}")).status_code == 404, name
