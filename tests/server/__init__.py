@@ -1,0 +1,1 @@
+"""Every part as a process of its own, against real servers."""
