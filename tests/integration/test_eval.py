@@ -6,61 +6,74 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from lithify.cli.eval import app
+from lithify.errors import Invalid, LithifyError, Misconfigured
+from lithify.evaluation.ablation import Plan
+from lithify.evaluation.datasets import load_dataset
+from lithify.evaluation.fitting import Fit
+from lithify.memory.ranking.profile import RECALL
+from lithify.memory.ranking.relevance import RelevanceWeights
+from lithify.settings import Settings
 from tests.integration.node_process import lithify
 from tests.unit.evaluation.made_files import TURNS, prepared
 
 BENCHMARK = Path(__file__).parent.parent / "benchmark" / "data"
+CONVERSATION = "mira"
+QUESTIONS = 10
 INTERRUPT_SECONDS = 120
 
 
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A few questions about one conversation, and a work folder where `ablate` looks for it as well."""
+
+    data: Path
+    work: Path
+    place: Path
+    environment: dict[str, str]
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return ("eval", "locomo", "--data", str(self.data), "--work", str(self.place))
+
+    def evaluated(self, out: Path, *options: str) -> Any:
+        done = lithify(*self.command, *options, "--json", str(out), **self.environment)
+        assert done.returncode == 0, done.stderr
+        return json.loads(out.read_bytes())
+
+
 @pytest.fixture(scope="module")
-def environment(models_dir: Path) -> dict[str, str]:
-    return {"LITHIFY_MODELS_DIR": str(models_dir)}
+def bench(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Bench:
+    folder = tmp_path_factory.mktemp("bench")
+    turns, questions = (own_rows(BENCHMARK / f"{name}.jsonl") for name in ("turns", "questions"))
+    data = prepared(folder / "data", turns, questions[:QUESTIONS])
+    place = Plan(load_dataset("locomo", data), Settings(), folder / "work").workplace(Settings()).folder
+    return Bench(data, folder / "work", place, {"LITHIFY_MODELS_DIR": str(models_dir)})
 
 
-def evaluated(out: Path, environment: dict[str, str], *arguments: str) -> Any:
-    done = lithify("eval", "locomo", *arguments, "--json", str(out), **environment)
-    assert done.returncode == 0, done.stderr
-    return json.loads(out.read_bytes())
+def own_rows(path: Path) -> list[Any]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [row for row in rows if row["conv"] == CONVERSATION]
 
 
-def test_a_work_folder_is_ingested_once_and_asked_under_every_profile(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    common = ("--data", str(prepared(tmp_path / "data")), "--work", str(tmp_path / "work"))
-    recall = evaluated(tmp_path / "recall.json", environment, *common)
-    seed = evaluated(tmp_path / "seed.json", environment, *common, "--profile", "seed")
-    assert (recall["n"], recall["skipped"], recall["degraded"]) == (2, 1, 0)
-    assert recall["search"]["fraction"]["5"] == 1.0
-    assert recall["search"]["latency_ms"]["p95"] >= recall["search"]["latency_ms"]["p50"] > 0
-    assert recall["assemble"]["1000"] == 1.0
-    assert (recall["profile"], seed["profile"]) == ("recall", "seed")
-    assert recall["profile_sha256"] != seed["profile_sha256"]
-    assert recall["ingest_seconds"] == seed["ingest_seconds"]
-
-
-def test_an_interrupted_run_stops_its_node_and_goes_on_where_it_was(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    work = tmp_path / "work"
-    common = ("--data", str(BENCHMARK), "--limit-conversations", "1", "--work", str(work))
-    command = [sys.executable, "-m", "lithify.cli", "eval", "locomo", *common]
-    with (tmp_path / "log").open("wb") as log:
-        run = subprocess.Popen(command, env=os.environ | environment, stdout=log, stderr=log)
-    before = answers_so_far(work, run, tmp_path / "log")
+@pytest.fixture(scope="module")
+def first_answers(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Of a run that is stopped after them."""
+    log = tmp_path_factory.mktemp("interrupted") / "log"
+    with log.open("wb") as output:
+        command = [sys.executable, "-m", "lithify.cli", *bench.command]
+        run = subprocess.Popen(command, env=os.environ | bench.environment, stdout=output, stderr=output)
+    before = answers_so_far(bench.place, run, log)
     run.send_signal(signal.SIGTERM)
     assert run.wait(60) == 128 + signal.SIGTERM
-
-    report = evaluated(tmp_path / "out.json", environment, *common)
-    [journal] = work.glob("answers-*.done.jsonl")
-    after = journal.read_text().splitlines()
-    assert after[: len(before)] == before
-    assert len(after) == report["n"] > len(before)
+    return before
 
 
 def answers_so_far(work: Path, run: "subprocess.Popen[bytes]", log: Path) -> list[str]:
@@ -74,23 +87,88 @@ def answers_so_far(work: Path, run: "subprocess.Popen[bytes]", log: Path) -> lis
     raise AssertionError(f"no answers in {INTERRUPT_SECONDS} s:\n{log.read_text()}")
 
 
+@pytest.fixture(scope="module")
+def recall(bench: Bench, first_answers: list[str], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The figures of the run that goes on after the interruption."""
+    return bench.evaluated(tmp_path_factory.mktemp("recall") / "out.json")
+
+
+def test_an_interrupted_run_goes_on_where_it_was(bench: Bench, first_answers: list[str], recall: Any) -> None:
+    [journal] = bench.place.glob("answers-recall-*.done.jsonl")
+    after = journal.read_text().splitlines()
+    assert after[: len(first_answers)] == first_answers
+    assert len(after) == recall["n"] == QUESTIONS > len(first_answers)
+    assert recall["degraded"] == 0
+    assert recall["search"]["fraction"]["10"] > 0.8
+    assert recall["search"]["latency_ms"]["p95"] >= recall["search"]["latency_ms"]["p50"] > 0
+    assert recall["assemble"]["1000"] > 0.8
+
+
+def test_a_work_folder_is_ingested_once_and_asked_under_every_profile(
+    bench: Bench, recall: Any, tmp_path: Path
+) -> None:
+    seed = bench.evaluated(tmp_path / "seed.json", "--profile", "seed")
+    assert (recall["profile"], seed["profile"]) == ("recall", "seed")
+    assert recall["profile_sha256"] != seed["profile_sha256"]
+    assert recall["ingest_seconds"] == seed["ingest_seconds"]
+
+
+@pytest.mark.usefixtures("recall")
+def test_the_ablation_measures_every_variant_on_the_same_ingested_folder(bench: Bench, tmp_path: Path) -> None:
+    out = tmp_path / "ablation.md"
+    options = ("--data", str(bench.data), "--work", str(bench.work), "--out", str(out))
+    done = CliRunner(env=bench.environment).invoke(app, ["ablate", *options], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    table = [line.split(" | ") for line in out.read_text().splitlines() if line.startswith("| ")]
+    figures = {cells[0].removeprefix("| "): cells[1:] for cells in table}
+    for variant in ("profile recall", "without dense", "with MMR", "with decay", "RRF", "profile seed", "cascade"):
+        assert any(variant in name for name in figures), variant
+    assert float(figures["profile recall"][1]) > 0.8
+    assert figures["profile seed"] != figures["profile recall"]
+    # Finished: the next run asks anew.
+    [journal] = bench.place.glob("answers-ablation-*")
+    assert journal.name.endswith(".done.jsonl")
+
+
+def test_a_fit_is_printed_beside_the_shipped_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recall = {"5": 0.7, "10": 0.8, "20": 0.9}
+    fit = Fit(RelevanceWeights(dense=0.4, lexical=0.6), recall, recall, {"c1": recall}, recall)
+    monkeypatch.setattr("lithify.cli.eval.fit_profile", lambda *_: fit)
+    done = CliRunner().invoke(app, ["fit", "--data", str(prepared(tmp_path / "data"))], catch_exceptions=False)
+    printed = json.loads(done.stdout)
+    assert printed["weights"]["lexical"] == 0.6
+    assert printed["shipped_weights"] == RECALL.normalised().relevance._asdict()
+    assert printed["held_out"] == recall
+
+
+def refused(*arguments: str, **environment: str) -> LithifyError:
+    """The command line turns such an error into one line and an exit code."""
+    result = CliRunner(env=environment).invoke(app, list(arguments))
+    assert isinstance(result.exception, LithifyError), result.output
+    return result.exception
+
+
 def test_a_malformed_file_is_refused_before_anything_runs(tmp_path: Path) -> None:
     folder = prepared(tmp_path, turns=[TURNS[0], b"{broken\n"])
-    refused = lithify("eval", "locomo", "--data", str(folder))
-    assert refused.returncode == 1
-    assert "turns.jsonl line 2 is not JSON" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    error = refused("locomo", "--data", str(folder))
+    assert isinstance(error, Invalid)
+    assert "turns.jsonl line 2 is not JSON" in str(error)
 
 
 def test_figures_that_cannot_be_written_are_refused_before_anything_runs(tmp_path: Path) -> None:
     folder = prepared(tmp_path / "data")
-    refused = lithify("eval", "locomo", "--data", str(folder), "--json", str(tmp_path / "missing" / "out.json"))
-    assert refused.returncode == 1
-    assert "cannot be written" in refused.stderr
+    error = refused("locomo", "--data", str(folder), "--json", str(tmp_path / "missing" / "out.json"))
+    assert "cannot be written" in str(error)
 
 
 def test_parts_of_somebody_else_are_never_used(tmp_path: Path) -> None:
     folder = prepared(tmp_path / "data")
-    refused = lithify("eval", "locomo", "--data", str(folder), LITHIFY_REDIS_URL="redis://production:6379")
-    assert refused.returncode == 3
-    assert "LITHIFY_REDIS_URL" in refused.stderr
+    error = refused("locomo", "--data", str(folder), LITHIFY_REDIS_URL="redis://production:6379")
+    assert isinstance(error, Misconfigured)
+    assert "LITHIFY_REDIS_URL" in str(error)
+
+
+def test_full_precision_of_a_model_that_is_not_measured_is_refused(tmp_path: Path) -> None:
+    folder = prepared(tmp_path / "data")
+    error = refused("ablate", "--data", str(folder), "--fp32", "nomic-embed-text-v1.5")
+    assert "--model" in str(error)

@@ -74,7 +74,26 @@ PROBES: dict[Route, Probe] = {
     ("GET", "/v1/authored"): Probe(READ, OK),
     ("GET", "/v1/authored/{name}"): Probe(READ),
     ("DELETE", "/v1/authored/{name}"): Probe(ADMIN),
+    ("GET", "/v1/docs"): Probe(READ, OK),
+    ("GET", "/v1/docs/lane"): Probe(READ, OK),
+    ("POST", "/v1/docs/search"): Probe(READ, OK, lambda _: {"query": WORDS}),
+    ("POST", "/v1/docs/search/{trace_id}:replay"): Probe(READ),
+    ("GET", "/v1/docs/{repo}:digests"): Probe(READ, OK),
+    ("GET", "/v1/docs/{repo}:rulings"): Probe(READ, OK),
+    ("GET", "/v1/docs/{repo}/{path}"): Probe(READ),
+    ("POST", "/v1/docs/{repo}/{path}:promote"): Probe(ADMIN, body=lambda _: {"by": "spy", "why": "because"}),
+    ("DELETE", "/v1/docs/{repo}/{path}"): Probe(ADMIN),
+    ("DELETE", "/v1/docs/{repo}"): Probe(ADMIN),
     ("GET", "/v1/status"): Probe(READ, OK),
+    ("GET", "/v1/sessions"): Probe(READ, OK, query=("user",)),
+    ("GET", "/v1/sessions/{session}/timeline"): Probe(READ, OK, query=("user",)),
+    ("GET", "/v1/overview"): Probe(READ, OK),
+    ("GET", "/v1/streams"): Probe(READ, OK),
+    ("GET", "/v1/workers"): Probe(READ, OK),
+    ("GET", "/v1/jobs"): Probe(ADMIN, OK),
+    ("GET", "/v1/jobs/{job_id}"): Probe(ADMIN),
+    ("POST", "/v1/jobs/{job_id}:retry"): Probe(ADMIN),
+    ("GET", "/metrics"): Probe(ADMIN, OK),
     ("GET", "/openapi.json"): Probe(READ, OK),
     ("GET", "/docs"): Probe(READ, OK),
     ("POST", "/v1/maintenance/backfill"): Probe(ADMIN, ACCEPTED),
@@ -90,6 +109,8 @@ PROBES: dict[Route, Probe] = {
     ("GET", "/v1/forgettings/{forgetting_id}"): Probe(ADMIN),
     # Last: from here on the spy has an event, a memory, a document and a job of that name, too.
     ("PUT", "/v1/authored/{name}"): Probe(ADMIN, CREATED, lambda _: {"text": "- Never shout."}),
+    ("PUT", "/v1/docs/{repo}/{path}"): Probe(ADMIN, CREATED, lambda _: {"text": "# Nothing of yours"}),
+    ("POST", "/v1/docs/{repo}:batch"): Probe(ADMIN, OK, lambda things: {"remove": [things["path"]], "version": "1"}),
     ("POST", "/v1/memories"): Probe(INGEST, CREATED, memory),
     ("POST", "/v1/sessions/{session}/compact"): Probe(INGEST, ACCEPTED, lambda things: {"user": things["user"]}),
     ("POST", "/v1/turns"): Probe(INGEST, ACCEPTED, turn),
@@ -130,6 +151,7 @@ OWN = (
     "/v1/dead-letters/{letter_id}",
     "/v1/memories/{memory_id}",
     "/v1/authored/{name}",
+    "/v1/docs/{repo}/{path}",
     "/v1/receipts/{event_id}",
     "/v1/keys",
 )
@@ -163,11 +185,13 @@ async def victim(app: ServedApp) -> AsyncIterator[Victim]:
         answer = await http.post("/v1/turns", params={"wait": "searchable"}, json=told)
         assert answer.json()["searchable"]
         assert (await http.put(f"/v1/authored/{ids['name']}", json={"text": f"- Feed the {SECRET}."})).is_success
+        ids |= {"repo": "handbook", "path": "DECISIONS/0001.md"}
+        assert (await http.put(f"/v1/docs/{ids['repo']}/{ids['path']}", json={"text": f"# The {SECRET}"})).is_success
         found = await ask(http, ids, "POST", "/v1/search")
         letter = Event("e2", "acme", "ada", "s1", "user", WORDS, ts=1)
         await app.redis.xadd(keys.dead(0), {"event": encode_event(letter), "seq": 2}, id="5-0")
         forgetting = (await http.delete("/v1/sessions/another", params={"user": "ada"})).json()["id"]
-        ids |= {"source_ref": "origin", "forgetting_id": forgetting}
+        ids |= {"source_ref": "origin", "forgetting_id": forgetting, "job_id": forgetting}
         ids |= {"letter_id": "0-5-0", "trace_id": found["trace_id"], "memory_id": found["hits"][0]["id"]}
         yield Victim(http, ids)
 
@@ -186,7 +210,7 @@ async def test_every_route_of_the_node_has_its_line_in_the_table(app: ServedApp)
 async def test_whoever_owns_the_ids_sees_the_secret_with_them(victim: Victim) -> None:
     """Else the other tests of this file would prove nothing."""
     seen = await victim.sees()
-    assert [SECRET in str(part) for part in seen] == [True] * 5 + [False] * 3
+    assert [SECRET in str(part) for part in seen] == [True] * 6 + [False] * 3
 
 
 async def test_a_guessed_id_shows_and_changes_nothing_of_another_tenant(victim: Victim, spy: httpx.AsyncClient) -> None:

@@ -1,6 +1,6 @@
 """`lithify eval`: recall on conversations with known evidence, measured through a whole node."""
 
-import signal
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import orjson
 import typer
 
 from lithify.cli.console import data, emit_json, talk
 from lithify.cli.rebuild import Bars
+from lithify.cli.termination import stopped_by_sigterm
 from lithify.errors import Invalid
-from lithify.evaluation.ablation import ablate
+from lithify.evaluation.ablation import Plan, ablate
 from lithify.evaluation.ablation_page import ablation_page
 from lithify.evaluation.datasets import Dataset, load_dataset
 from lithify.evaluation.fitting import fit_profile
@@ -26,8 +27,6 @@ from lithify.evaluation.tables import summary, tables
 from lithify.evaluation.workplace import Workplace
 from lithify.memory.ranking.profile import RECALL
 from lithify.settings import load_settings
-
-EXIT_TERMINATED = 128 + signal.SIGTERM
 
 app = typer.Typer(help="Measure recall on conversations with known evidence.", no_args_is_help=True)
 
@@ -102,27 +101,44 @@ def fit(
     settings = load_settings(retrieval_profile=RECALL.name)
     with stopped_by_sigterm(), workplace(work, chosen_data) as place, Bars() as bars:
         found = fit_profile(chosen_data, place, settings, RECALL.normalised(), bars.tell)
-    emit_json(asdict(found) | {"shipped_weights": RECALL.normalised().relevance._asdict()})
+    weights = {"weights": found.weights._asdict(), "shipped_weights": RECALL.normalised().relevance._asdict()}
+    emit_json(asdict(found) | weights)
 
 
 @app.command("ablate")
 def ablate_search(
-    path: Annotated[Path, typer.Option("--data", help="The files of the benchmark.")],
+    paths: Annotated[list[Path], typer.Option("--data", help="The files of the benchmark; may be given repeatedly.")],
     dataset: Annotated[Benchmark, typer.Option(help="Which benchmark they are of.")] = Benchmark.LOCOMO,
+    models: Annotated[
+        list[str] | None,
+        typer.Option("--model", help="Embedding profile; may be given repeatedly (LITHIFY_EMBEDDING_PROFILE)."),
+    ] = None,
+    precise: Annotated[
+        list[str] | None,
+        typer.Option("--fp32", help="One of the models to measure in fp32 as well; ingests once more."),
+    ] = None,
     limit_conversations: Limit = None,
-    out: Annotated[Path | None, typer.Option(help="Markdown file for the table; default: print it.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Markdown file for the tables; default: print them.")] = None,
     work: Work = None,
 ) -> None:
     """What each signal of the search is worth: recall without it, and with what was left out."""
-    chosen_data = chosen(dataset.value, path, limit_conversations)
+    datasets = [chosen(dataset.value, path, limit_conversations) for path in paths]
     check_writable(out)
-    settings = load_settings(retrieval_profile=RECALL.name)
-    base = RECALL.normalised()
-    with stopped_by_sigterm(), workplace(work, chosen_data) as place, Bars() as bars:
-        rows = list(ablate(chosen_data, place, settings, base, bars.tell))
-    page = ablation_page(chosen_data, rows, base.digest(), settings.embedding_profile)
+    base, command = RECALL.normalised(), shlex.join(["lithify", *sys.argv[1:]])
+    wanted: list[str | None] = [*models] if models else [None]
+    settings = [load_settings(retrieval_profile=RECALL.name, embedding_profile=model) for model in wanted]
+    if unknown := set(precise or ()).difference(model.embedding_profile for model in settings):
+        raise Invalid(f"--fp32 {unknown.pop()} is none of the measured models; name it with --model too")
+    with stopped_by_sigterm(), folder_of(work) as folder, Bars() as bars:
+        plans = [
+            Plan(one, model, folder, model.embedding_profile in (precise or ()))
+            for one in datasets
+            for model in settings
+        ]
+        found = ablate(plans, base, bars.tell)
+    page = ablation_page(command, base.digest(), found)
     if out is None:
-        data.print(page, markup=False, end="")
+        data.print(page, markup=False, end="", soft_wrap=True)
     else:
         out.write_text(page, encoding="utf-8")
 
@@ -166,22 +182,14 @@ def publish(report: Figures, out: Path | None) -> None:
 
 @contextmanager
 def workplace(work: Path | None, dataset: Dataset) -> Iterator[Workplace]:
-    if work is not None:
-        yield Workplace(work, dataset)
-        return
-    with tempfile.TemporaryDirectory(prefix="lithify-eval-") as folder:
-        yield Workplace(Path(folder), dataset)
+    with folder_of(work) as folder:
+        yield Workplace(folder, dataset)
 
 
 @contextmanager
-def stopped_by_sigterm() -> Iterator[None]:
-    """Unwinds as Ctrl-C does, so that the node is stopped too."""
-
-    def leave(*_: object) -> NoReturn:
-        sys.exit(EXIT_TERMINATED)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def folder_of(work: Path | None) -> Iterator[Path]:
+    if work is not None:
+        yield work
+        return
+    with tempfile.TemporaryDirectory(prefix="lithify-eval-") as folder:
+        yield Path(folder)

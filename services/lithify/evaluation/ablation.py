@@ -1,34 +1,27 @@
 """Measures what each part of the search is worth, by leaving it out: in the process, on an ingested work folder."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from lithify.assembly.retrieval import Retriever
-from lithify.assembly.schema import SearchRequest
-from lithify.assembly.search import search
-from lithify.evaluation import asking
-from lithify.evaluation.asking import LIMIT, Mode, names_of
+from lithify.evaluation.answers import Answer, Journal, Ranking
+from lithify.evaluation.asking import LIMIT
 from lithify.evaluation.datasets import Dataset, Question
 from lithify.evaluation.ingestion import Progress
+from lithify.evaluation.inside import Opened, Sitting, name_of, opened
 from lithify.evaluation.metrics import Scores, mean_scores
-from lithify.evaluation.run import ensure_ingested, running_node
-from lithify.evaluation.variants import NodeVariant, ScoringVariant, node_variants, scoring_variants
+from lithify.evaluation.selector import Selection, selections
+from lithify.evaluation.variants import Variant, variants
 from lithify.evaluation.workplace import Workplace
-from lithify.events import TenantScope
-from lithify.events.scope import DEFAULT_TENANT
+from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.fusion import Hit, fuse_ranks
 from lithify.memory.ranking.profile import Profile
-from lithify.node.parts import open_model, open_store
 from lithify.settings import Settings
 
-LEGS: Final[tuple[Mode, ...]] = ("lexical", "dense")
-# Rank fusion is fair only to lists that are longer than what is cut from them.
-FUSED_DEPTH: Final = 5 * LIMIT
-
-Rankings = list[tuple[str, ...]]
+FULL_PRECISION: Final = "fp32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,76 +30,100 @@ class Row:
     scores: Scores
 
 
-def ablate(
-    dataset: Dataset, workplace: Workplace, settings: Settings, base: Profile, progress: Progress
-) -> Iterator[Row]:
-    """One row per variant, the unchanged profile first; ingests what is not there yet."""
-    if not workplace.is_ingested:
-        with running_node(workplace, settings) as memory:
-            ensure_ingested(memory, dataset, workplace, progress)
-    inside = settings.model_copy(update={"data_dir": workplace.data_dir})
-    yield from asyncio.run(scoring_rows(dataset, inside, base, progress))
-    for variant in node_variants():
-        yield judged_row(variant.name, dataset, asked_node(dataset, workplace, settings, variant, progress))
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """All figures of one model on one data set; the rows begin with the unchanged profile."""
+
+    dataset: Dataset
+    model: str
+    rows: tuple[Row, ...]
+    selections: tuple[Selection, ...]
 
 
-async def scoring_rows(dataset: Dataset, settings: Settings, base: Profile, progress: Progress) -> list[Row]:
-    """All on one opened store; no node may be running on the folder."""
-    async with AsyncExitStack() as stack:
-        model = open_model(settings, stack)
-        store = await open_store(settings, model.embedder, stack)
-        retriever = Retriever(store, model.embedder, model.analyser, model.executor)
-        return [
-            judged_row(variant.name, dataset, await asked_inside(retriever, dataset, variant, progress))
-            for variant in scoring_variants(base)
-        ]
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One model to measure on one data set, with its other precision where `precise` says so."""
+
+    dataset: Dataset
+    settings: Settings
+    folder: Path
+    precise: bool = False
+
+    @property
+    def memories(self) -> list[Settings]:
+        """Settings of every memory that is needed, the one for all variants first."""
+        is_extra = self.precise and self.settings.embedding_variant != FULL_PRECISION
+        extra = self.settings.model_copy(update={"embedding_variant": FULL_PRECISION})
+        return [self.settings, extra] if is_extra else [self.settings]
+
+    def workplace(self, settings: Settings) -> Workplace:
+        """Every data set, model and precision has vectors of its own."""
+        name = f"{settings.embedding_profile}-{settings.embedding_variant}"
+        return Workplace(self.folder / self.dataset.sha256[:12] / name, self.dataset)
 
 
-async def asked_inside(retriever: Retriever, dataset: Dataset, variant: ScoringVariant, progress: Progress) -> Rankings:
-    ask = fused if variant.fused else hybrid
-    rankings = []
+def ablate(plans: Sequence[Plan], base: Profile, progress: Progress) -> list[Ablation]:
+    """Ingests what is not there yet and asks what is open; after an interruption neither is done again."""
+    found = [asyncio.run(measured(plan, base, progress)) for plan in plans]
+    for plan in plans:
+        for settings in plan.memories:
+            with journal_of(plan.workplace(settings), base) as journal:
+                journal.finish()
+    return found
+
+
+async def measured(plan: Plan, base: Profile, progress: Progress) -> Ablation:
+    usual, *others = plan.memories
+    place = plan.workplace(usual)
+    async with opened(plan.dataset, place, usual, progress) as memory:
+        asked = [variant for variant in variants(base) if memory.cascade or not variant.tiered]
+        with journal_of(place, base) as journal:
+            rows = await measured_rows(memory, plan.dataset, asked, journal, progress)
+        chosen = await selections(memory.retriever, plan.dataset, base)
+    for other in others:
+        place, variant = plan.workplace(other), Variant(f"weights {FULL_PRECISION} instead of int8", base)
+        async with opened(plan.dataset, place, other, progress) as memory:
+            with journal_of(place, base) as journal:
+                rows += await measured_rows(memory, plan.dataset, [variant], journal, progress)
+    return Ablation(plan.dataset, f"{usual.embedding_profile} {usual.embedding_variant}", tuple(rows), tuple(chosen))
+
+
+def journal_of(place: Workplace, base: Profile) -> Journal:
+    return Journal(place.journal(f"ablation-{base.digest()[:12]}"))
+
+
+async def measured_rows(
+    memory: Opened, dataset: Dataset, asked: Sequence[Variant], journal: Journal, progress: Progress
+) -> list[Row]:
+    """Question by question, so that variants of the same question share what was retrieved for it."""
+    names = {variant.name for variant in asked}
     for number, question in enumerate(dataset.questions, 1):
-        rankings.append(await ask(retriever, question, variant.profile))
-        progress(variant.name, number, len(dataset.questions))
-    return rankings
+        known = journal.answers.get(question.id)
+        if known is None or known.rankings.keys() != names:
+            sitting = Sitting(question)
+            rankings = {variant.name: await ranked_by(variant, memory, sitting) for variant in asked}
+            journal.add(Answer(question=question.id, rankings=rankings, packed={}))
+        progress(f"{memory.retriever.embedder.manifest.name}: questions", number, len(dataset.questions))
+    return [judged_row(variant.name, dataset.questions, journal.answers) for variant in asked]
 
 
-async def hybrid(retriever: Retriever, question: Question, profile: Profile) -> tuple[str, ...]:
-    return await searched(retriever, question, profile, "hybrid", LIMIT)
+async def ranked_by(variant: Variant, memory: Opened, sitting: Sitting) -> Ranking:
+    started = time.perf_counter()
+    if variant.fused:
+        turns = fused(await sitting.candidates(memory.retriever, variant.profile))
+    else:
+        retriever = memory.by_tiers if variant.tiered else memory.retriever
+        turns = await sitting.search(retriever, variant.profile)
+    return Ranking(turns=turns, ms=1000 * (time.perf_counter() - started))
 
 
-async def fused(retriever: Retriever, question: Question, profile: Profile) -> tuple[str, ...]:
-    lexical, dense = [by_place(await searched(retriever, question, profile, mode, FUSED_DEPTH)) for mode in LEGS]
+def fused(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """By their places in the order of words and in that of meaning; a record without any of the words has none."""
+    lexical = [Hit(name_of(candidate), candidate.lexical) for candidate in candidates if candidate.lexical]
+    dense = [Hit(name_of(candidate), candidate.dense) for candidate in candidates]
     return tuple(row.key for row in fuse_ranks(lexical, dense, LIMIT))
 
 
-def by_place(names: Sequence[str]) -> list[Hit]:
-    return [Hit(name, -float(place)) for place, name in enumerate(names)]
-
-
-async def searched(
-    retriever: Retriever, question: Question, profile: Profile, mode: Mode, limit: int
-) -> tuple[str, ...]:
-    user = question.conversation
-    request = SearchRequest(query=question.text, user=user, mode=mode, limit=limit, now=question.now)
-    scope = TenantScope(DEFAULT_TENANT, user, shared=True)
-    result = await search(retriever, scope, request, profile, question.now)
-    return tuple(hit.event_id or hit.id for hit in result.hits)
-
-
-def asked_node(
-    dataset: Dataset, workplace: Workplace, settings: Settings, variant: NodeVariant, progress: Progress
-) -> Rankings:
-    place = workplace if variant.folder is None else Workplace(workplace.folder / variant.folder, dataset)
-    rankings = []
-    with running_node(place, settings, variant.settings) as memory:
-        ensure_ingested(memory, dataset, place, progress)
-        for number, question in enumerate(dataset.questions, 1):
-            rankings.append(names_of(asking.search(memory, question).hits))
-            progress(variant.name, number, len(dataset.questions))
-    return rankings
-
-
-def judged_row(name: str, dataset: Dataset, rankings: Rankings) -> Row:
-    pairs = zip(rankings, dataset.questions, strict=True)
-    return Row(name, mean_scores([(ranked, question.evidence) for ranked, question in pairs if question.evidence]))
+def judged_row(name: str, questions: Iterable[Question], answers: Mapping[str, Answer]) -> Row:
+    judged = [question for question in questions if question.evidence]
+    return Row(name, mean_scores([(answers[q.id].rankings[name].turns, q.evidence) for q in judged]))

@@ -54,12 +54,16 @@ def search(memory: Memory, question: Question, mode: Mode = "hybrid", limit: int
 def assemble(memory: Memory, question: Question, budget: int) -> Context:
     return memory.assemble(
         user=question.conversation,
-        # A session of its own, as when somebody comes back later: nothing is in its tail.
-        session=f"{question.conversation}:asking",
+        session=session_of(question),
         query=question.text,
         token_budget=budget,
         now=question.now,
     )
+
+
+def session_of(question: Question) -> str:
+    """A session of its own, as when somebody comes back later: nothing is in its tail."""
+    return f"{question.conversation}:asking"
 
 
 def names_of(hits: Sequence[Hit]) -> tuple[str, ...]:

@@ -1,9 +1,8 @@
 """One evaluation from start to figures: ingest what is missing, ask what is open, report."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Final
 
 from lithify.client import Memory
@@ -49,19 +48,19 @@ def refuse_foreign(settings: Settings) -> None:
 
 
 @contextmanager
-def running_node(
-    workplace: Workplace, settings: Settings, variables: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[Memory]:
+def running_node(workplace: Workplace, settings: Settings) -> Iterator[Memory]:
     """Raises Misconfigured if the settings name parts that are not the evaluation's own."""
     refuse_foreign(settings)
     own = {
         "LITHIFY_HOST": "127.0.0.1",
         "LITHIFY_MODELS_DIR": str(settings.models_dir),
+        "LITHIFY_EMBEDDING_PROFILE": settings.embedding_profile,
+        "LITHIFY_EMBEDDING_VARIANT": settings.embedding_variant,
         "LITHIFY_RETRIEVAL_PROFILE": settings.retrieval_profile,
         "LITHIFY_ASSEMBLE_DEADLINE_MS": str(DEADLINE_MS),
     }
     with (
-        child_node(workplace.data_dir, {**own, **variables}) as node,
+        child_node(workplace.data_dir, own) as node,
         Memory(node.url, timeout_s=DEADLINE_MS / 1000, tries=TRIES) as memory,
     ):
         yield memory

@@ -49,3 +49,9 @@ def test_every_knob_is_documented() -> None:
 def test_typing_mistakes_are_found() -> None:
     environment = {"LITHIFY_PROT": "1", "LITHIFY_PORT": "1", "LITHIFY_TEST_QDRANT_URL": "x", "HOME": "/"}
     assert unknown_variables(environment) == ["LITHIFY_PROT"]
+
+
+def test_a_table_that_is_not_json_is_named_with_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LITHIFY_DOCS_ROOTS", "/srv/docs")
+    with pytest.raises(Misconfigured, match="LITHIFY_DOCS_ROOTS is not JSON"):
+        load_settings()

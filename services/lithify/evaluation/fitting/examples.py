@@ -11,8 +11,7 @@ from lithify.assembly.schema import SearchRequest
 from lithify.assembly.search import search_question
 from lithify.evaluation.datasets import Dataset, Question
 from lithify.evaluation.ingestion import Progress
-from lithify.events import TenantScope
-from lithify.events.scope import DEFAULT_TENANT
+from lithify.evaluation.inside import complete, scope_of
 from lithify.memory.columns import FloatArray
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import Profile
@@ -48,8 +47,7 @@ async def gather_examples(
     examples = []
     for number, question in enumerate(dataset.questions, 1):
         request = SearchRequest(query=question.text, user=question.conversation, limit=LIMIT)
-        scope = TenantScope(DEFAULT_TENANT, question.conversation, shared=True)
-        found = await retriever.retrieve(scope, search_question(request, profile))
+        found = complete(await retriever.retrieve(scope_of(question), search_question(request, profile)))
         examples.append(example(question, found.candidates))
         progress("fit", number, len(dataset.questions))
     return examples
