@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up test chaos check format lint types layers unit coverage install install-dev model docs lock clean
+.PHONY: help up demo test chaos check format lint types layers unit coverage install install-dev model docs lock clean
 
 help: ## show the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: install model ## run the whole system on embedded parts
 	@$(BIN)/lithify up
+
+demo: install model ## a tour of about a minute on a node of its own
+	@$(BIN)/lithify demo
 
 test: install-dev model ## run the default test-suite on real embedded parts
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
@@ -52,6 +55,7 @@ install-dev: .venv/installed-dev ## the same with the development tools
 
 docs: install ## renew the generated pages
 	@$(BIN)/python -m lithify.settings.reference > docs/settings.md
+	@$(BIN)/python -m lithify.telemetry.reference > docs/metrics.md
 
 lock: ## renew the lock files from pyproject.toml
 	@deploy/tools/lock $(PYTHON)

@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from lithify.assembly.access_counts import AccessCounts, Uses
 from lithify.assembly.context import Context, Draft, Ingredients, Terms, compose_context, draft
 from lithify.assembly.deadlines import Deadline, attempt, hedged, in_time
+from lithify.assembly.docs_block import NO_DOCUMENTS, Documents, draft_beside, read_documents
 from lithify.assembly.links import Links
 from lithify.assembly.messages import asked, shown_turns
 from lithify.assembly.pools import source_of
@@ -21,6 +22,7 @@ from lithify.assembly.rules import KnownRules, Lawless, NoRules, Rules, RuleSour
 from lithify.assembly.schema import AssembleRequest
 from lithify.assembly.slot_meanings import SlotMeanings
 from lithify.assembly.token_counter import ESTIMATOR, Counter
+from lithify.docs.search import DocSearch
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.prompt.budget import memory_budget
@@ -29,6 +31,7 @@ from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.temporal.projection import SlotCosines
 from lithify.memory.vectors.cascade import TierTrace
+from lithify.telemetry.metrics import ASSEMBLE_DURATION
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +44,7 @@ class Reading:
     rules: Rules
     recalled: Recalled
     missing: Sequence[str]
+    documents: Documents = NO_DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,15 @@ class Assembled:
     cached: bool = False  # whether durable and shared memory came from the cache
     hidden: frozenset[str] = frozenset()  # turns the host shows itself
     tiers: Sequence[TierTrace] = ()  # which prefixes were searched, where a cascade is
+    documents: Documents = NO_DOCUMENTS
+
+    @property
+    def text(self) -> str:
+        return self.context.text + self.documents.part.text
+
+    @property
+    def tokens(self) -> int:
+        return self.context.tokens + self.documents.part.tokens
 
 
 class Assembler:
@@ -66,6 +79,7 @@ class Assembler:
         profile: Profile,
         *,
         rules: RuleSource | None = None,
+        documents: DocSearch | None = None,
         counter: Counter = ESTIMATOR,
         check_invariants: bool = False,
     ) -> None:
@@ -76,6 +90,7 @@ class Assembler:
         self._rules = KnownRules(rules or Lawless())
         self._links = Links(retriever.store, retriever.embedder.manifest.family)
         self._slots = SlotMeanings(retriever.store, retriever.embedder, retriever.executor)
+        self._documents = documents
         self._counter = counter
         self._checks = check_invariants
 
@@ -94,13 +109,26 @@ class Assembler:
             empty = compose_context(draft(Ingredients(query), terms))
             return Assembled(query, empty, [f"memory failed unexpectedly ({kind}); see the log"])
         if self._checks:
-            check(result.context)
+            check(result.context, result.documents)
         return result
 
     async def _assemble(
         self, scope: TenantScope, request: AssembleRequest, query: str, terms: Terms, deadline: Deadline
     ) -> Assembled:
-        reading = await self._read(scope, request.session, query, terms.tau, deadline)
+        with ASSEMBLE_DURATION.labels("read").time():
+            reading = await self._read_all(scope, request, query, terms, deadline)
+        with ASSEMBLE_DURATION.labels("compose").time():
+            return await self._compose(scope, request, query, terms, reading, deadline)
+
+    async def _compose(
+        self,
+        scope: TenantScope,
+        request: AssembleRequest,
+        query: str,
+        terms: Terms,
+        reading: Reading,
+        deadline: Deadline,
+    ) -> Assembled:
         visible = shown_turns(request)
         found = unseen(reading.recalled.found, visible)
         uses, missing = await self._uses(scope, found, deadline)
@@ -113,17 +141,26 @@ class Assembler:
             sources={key: source_of(memory, key) for key, memory in found.memories.items()},
             max_access=uses.highest,
         )
-        planned = draft(ingredients, terms)
+        planned, documents = draft_beside(ingredients, terms, reading.documents)
         linked, cosines, unread = await self._deepen(scope, request.session, planned, deadline)
         context = compose_context(planned, {k: c for k, c in linked.items() if c.source_turn not in visible}, cosines)
-        degraded = [*context.reasons, *reading.missing, *missing, *unread]
+        degraded = [*context.reasons, *reading.missing, *missing, *unread, *documents.missing]
         return Assembled(
-            query, context, degraded, reading.rules.generation, reading.recalled.cached, visible, found.tiers
+            query, context, degraded, reading.rules.generation, reading.recalled.cached, visible, found.tiers, documents
         )
 
-    async def _read(
-        self, scope: TenantScope, session: str, query: str, room: float, deadline: Deadline
+    async def _read_all(
+        self, scope: TenantScope, request: AssembleRequest, query: str, terms: Terms, deadline: Deadline
     ) -> Reading:
+        """Memory, and beside it the documents where they are wanted."""
+        reading = self._read(scope, request.session, query, terms.tau, deadline)
+        if request.documents is None or self._documents is None:
+            return await reading
+        finding = read_documents(self._documents, scope, request.documents, query, terms, deadline)
+        read, documents = await asyncio.gather(reading, finding)
+        return replace(read, documents=documents)
+
+    async def _read(self, scope: TenantScope, session: str, query: str, room: float, deadline: Deadline) -> Reading:
         async with asyncio.TaskGroup() as tasks:
             tail = tasks.create_task(self._tail(scope, session, deadline))
             rules = tasks.create_task(self._binding(scope, deadline))

@@ -6,6 +6,7 @@ from typing import Any
 
 from lithify.assembly.assemble import Assembled
 from lithify.assembly.context import Context
+from lithify.assembly.docs_block import receipt_of
 from lithify.assembly.profile_digest import digest_of
 from lithify.assembly.schema import AssembleRequest, SearchRequest
 from lithify.assembly.search import SearchResult
@@ -59,13 +60,14 @@ def assemble_receipt(request: AssembleRequest, result: Assembled, fingerprint: s
         "guidance": prices(context.composition.guidance),
         "recalled": prices(context.composition.recalled),
         "considered": list(considered(context)),
-        "cut": [asdict(cut) for cut in context.composition.cut],
+        "cut": [{"id": cut.id, "cost": cut.cost, "limit": cut.limit} for cut in context.composition.cut],
         "flags": {
             "degraded": fixed.budgets.degraded,
             "bundle_split": context.draft.bundle_split,
             "cache_hit": result.cached,
         },
-        "tokens": context.tokens,
+        "documents": receipt_of(result.documents),
+        "tokens": result.tokens,
         "degraded": result.degraded,
     }
 

@@ -31,12 +31,17 @@ class RecentTurns:
 
     async def stored(self, scope: TenantScope, session: str) -> list[Turn]:
         """As embedded: the very newest may be missing. Raises Unavailable if the store is away."""
+        records = await self.stored_records(scope, session)
+        turns = sorted(map(stored_turn, records), key=lambda turn: (turn.seq, turn.id))
+        return turns[-self.limit :]
+
+    async def stored_records(self, scope: TenantScope, session: str) -> list[Record]:
+        """The newest, compacted or not, at least `limit` of them if there are so many; in no order."""
         own = TenantScope(scope.tenant, scope.user)
         where = Where().equals("session", session).equals("kind", "turn")
         lowest = await self._lowest(own, where)
         page = await self.store.scroll(own, COLLECTION, where.between("seq", lowest), limit=PAGE)
-        turns = sorted(map(stored_turn, page.records), key=lambda turn: (turn.seq, turn.id))
-        return turns[-self.limit :]
+        return page.records
 
     async def _lowest(self, scope: TenantScope, where: Where) -> int:
         """A position from which on there are enough turns but at most a page of them, found by halving."""

@@ -100,6 +100,17 @@ class Message(BaseModel):
     id: str | None = Field(None, max_length=256, description="event_id of the turn, if it was sent to memory.")
 
 
+class IncludeDocs(BaseModel):
+    """Which documents may join a prompt, and how much of the budget they may take."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repos: tuple[Annotated[str, Field(pattern=r"^[\w.-]+$", max_length=128)], ...] = Field((), max_length=64)
+    share: float = Field(0.25, gt=0, le=0.9, description="Of the memory budget, at most.")
+    tokens: int | None = Field(None, ge=0, le=MAX_BUDGET, description="At most, if that is less than the share.")
+    limit: int = Field(4, ge=1, le=20, description="Pieces, at most.")
+
+
 class AssembleRequest(BaseModel):
     """Asks for the memory part of the next prompt."""
 
@@ -113,8 +124,16 @@ class AssembleRequest(BaseModel):
     form: Literal["addition", "messages"] = Field(
         "addition", description="Memory as `text` for the system prompt, or as one system message among `messages`."
     )
+    include_docs: bool | IncludeDocs = Field(False, description="Whether and which documents join; true takes all.")
     now: Now = None
     deadline_ms: DeadlineMs = None
+
+    @property
+    def documents(self) -> IncludeDocs | None:
+        """What was said about documents, None if they are not wanted."""
+        if isinstance(self.include_docs, bool):
+            return IncludeDocs() if self.include_docs else None
+        return self.include_docs
 
 
 class Entry(BaseModel):
@@ -124,7 +143,7 @@ class Entry(BaseModel):
     event_id: str | None = Field(description="The turn it came from, if it came from one.")
     text: str
     role: str
-    source: Literal["authored", "session", "recalled"]
+    source: Literal["authored", "session", "recalled", "document"]
     tokens: int
     score: float | None = None
 

@@ -12,6 +12,7 @@ from redis.asyncio import Redis
 from lithify.assembly.assemble import Assembled, Assembler
 from lithify.assembly.blocks import blocks_of
 from lithify.assembly.deadlines import Deadline, Late, attempt, hedged, in_time
+from lithify.assembly.docs_block import document_blocks
 from lithify.assembly.messages import as_sent, with_memory
 from lithify.assembly.recall import LATE_STORE, LATE_VECTOR
 from lithify.assembly.receipt import assemble_receipt, search_receipt
@@ -21,6 +22,7 @@ from lithify.assembly.search import SearchResult, search
 from lithify.assembly.traces import keep_trace, new_trace_id
 from lithify.events import Clock, TenantScope
 from lithify.memory.ranking.profile import Profile
+from lithify.telemetry.metrics import ASSEMBLE_DURATION, ASSEMBLE_TOKENS
 
 DEADLINE_MS: Final = 2_000
 # For the notes after an answer, where its own time is used up.
@@ -54,13 +56,20 @@ class Assembly:
         return SearchResponse(hits=result.hits, degraded=[*result.found.degraded, *complaints], trace_id=trace_id)
 
     async def assemble(self, caller: TenantScope, request: AssembleRequest) -> AssembleResponse:
+        with ASSEMBLE_DURATION.labels("total").time():
+            answer = await self._assemble(caller, request)
+        ASSEMBLE_TOKENS.observe(answer.tokens)
+        return answer
+
+    async def _assemble(self, caller: TenantScope, request: AssembleRequest) -> AssembleResponse:
         scope, now = reading_scope(caller, request.user), self._now(request)
         deadline = self._deadline(request)
         result = await self.assembler.assemble(scope, request, now, deadline)
         receipt = assemble_receipt(request, result, self.fingerprint)
         # A replay must find the counts it left, or it would not be one.
         accessed = () if request.now is not None else result.context.composition.accessed
-        trace_id, complaints = await self._note(scope, receipt, accessed, deadline)
+        with ASSEMBLE_DURATION.labels("note").time():
+            trace_id, complaints = await self._note(scope, receipt, accessed, deadline)
         return response(request, result, trace_id, complaints)
 
     async def _search(self, scope: TenantScope, request: SearchRequest, now: int, deadline: Deadline) -> SearchResult:
@@ -108,12 +117,13 @@ def reading_scope(caller: TenantScope, user: str | None) -> TenantScope:
 
 
 def response(request: AssembleRequest, result: Assembled, trace_id: str, complaints: Sequence[str]) -> AssembleResponse:
-    text, addition = result.context.text, request.form == "addition"
+    text, addition = result.text, request.form == "addition"
+    counter = result.context.draft.terms.counter
     return AssembleResponse(
         text=text if addition else "",
-        blocks=blocks_of(result.context),
+        blocks=[*blocks_of(result.context), *document_blocks(result.documents, counter)],
         messages=as_sent(request.messages) if addition else with_memory(request.messages, text),
-        tokens=result.context.tokens,
+        tokens=result.tokens,
         degraded=[*result.degraded, *complaints],
         trace_id=trace_id,
     )

@@ -40,11 +40,12 @@ def assemble(
     user: Annotated[str, typer.Option(help="Whose memory.")],
     session: Annotated[str, typer.Option(help="The conversation that goes on.")],
     budget: Annotated[int, typer.Option(help="Tokens the memory part may cost.")] = 2000,
+    docs: Annotated[bool, typer.Option("--docs", help="Let documents join, within a share of the budget.")] = False,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Build the memory part of a prompt inside a token budget."""
-    body = {"query": query, "user": user, "session": session, "token_budget": budget}
+    body = {"query": query, "user": user, "session": session, "token_budget": budget, "include_docs": docs}
     answer = Api(load_settings(url=url)).call("POST", "/v1/assemble", body)
     warn(answer["degraded"])
     if as_json:

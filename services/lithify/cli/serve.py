@@ -1,6 +1,5 @@
 """`lithify up`, `serve` and `worker`: the processes, and what a newcomer may try next."""
 
-import asyncio
 import os
 from enum import StrEnum
 from pathlib import Path
@@ -11,9 +10,11 @@ import typer
 from lithify.cli.console import talk
 from lithify.errors import Invalid
 from lithify.node.jobs import MAINTENANCE, QUEUES
+from lithify.node.loop import run
 from lithify.node.processes import (
     run_archive_worker,
     run_assembly,
+    run_dashboard,
     run_embed_worker,
     run_gate_worker,
     run_gateway,
@@ -37,6 +38,7 @@ Port = Annotated[int | None, typer.Option(help="Port to listen on (LITHIFY_PORT)
 class Service(StrEnum):
     GATEWAY = "gateway"
     ASSEMBLY = "assembly"
+    DASHBOARD = "dashboard"
 
 
 class Worker(StrEnum):
@@ -53,7 +55,7 @@ def up(
     """Run the whole system in this process, on embedded parts unless the settings name remote ones."""
     settings = prepared(host=host, port=port, data_dir=data_dir)
     talk.print("Lithify is starting…")
-    asyncio.run(run_node(settings, lambda model: welcome(settings, model)))
+    run(run_node(settings, lambda model: welcome(settings, model)))
     talk.print("Lithify has stopped; everything accepted is on disk.")
 
 
@@ -62,8 +64,8 @@ def serve(
 ) -> None:
     """Run one service by itself, against a Redis and a Qdrant server."""
     settings = prepared(host=host, port=port)
-    run = {Service.GATEWAY: run_gateway, Service.ASSEMBLY: run_assembly}[service]
-    asyncio.run(run(settings, lambda name: talk.print(f"{name} listens on {address(settings)}")))
+    runs = {Service.GATEWAY: run_gateway, Service.ASSEMBLY: run_assembly, Service.DASHBOARD: run_dashboard}
+    run(runs[service](settings, lambda name: talk.print(f"{name} listens on {address(settings)}")))
 
 
 def worker(
@@ -73,7 +75,7 @@ def worker(
     """Run one worker process, against a Redis and a Qdrant server; any number of them share the work."""
     settings = prepared(worker_name=name)
     runs = {Worker.EMBED: run_embed_worker, Worker.GATE: run_gate_worker, Worker.ARCHIVE: run_archive_worker}
-    asyncio.run(runs[kind](settings, lambda what: talk.print(f"{what} is reading")))
+    run(runs[kind](settings, lambda what: talk.print(f"{what} is reading")))
 
 
 def jobs(queue: Annotated[str, typer.Argument(help=f"Which queue: {', '.join(QUEUES)}.")] = MAINTENANCE) -> None:
@@ -81,7 +83,7 @@ def jobs(queue: Annotated[str, typer.Argument(help=f"Which queue: {', '.join(QUE
     if queue not in QUEUES:
         raise Invalid(f"no queue is named {queue!r}; there are {', '.join(QUEUES)}")
     settings = prepared()
-    asyncio.run(run_jobs(settings, queue, lambda what: talk.print(f"{what} is waiting for jobs")))
+    run(run_jobs(settings, queue, lambda what: talk.print(f"{what} is waiting for jobs")))
 
 
 def prepared(**overrides: Any) -> Settings:
@@ -100,7 +102,7 @@ def address(settings: Settings) -> str:
 def welcome(settings: Settings, model: str) -> None:
     url = address(settings)
     store, queue = settings.qdrant_url or "Qdrant Edge", settings.redis_url or "embedded Redis"
-    talk.print(f"Lithify listens on {url}  (reference {url}/docs)")
+    talk.print(f"Lithify listens on {url}  (dashboard {url}/dashboard, reference {url}/docs)")
     talk.print(f"Data in {settings.data_dir}: {queue}, {store}, model {model}")
     talk.print(try_these(url), markup=False, soft_wrap=True)
 

@@ -1,6 +1,7 @@
 """Turns request bodies into accepted events; the decisions of the gateway without its HTTP."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from lithify.events.event import Event, event_from_turn, turn_digest
 from lithify.gateway.schema import Accepted, BatchItem, BatchResult, FieldError
 from lithify.http.problem import field_errors
 from lithify.streams import Acceptance, Producer, Receipts
+from lithify.telemetry.metrics import EVENTS_ACCEPTED
+from lithify.telemetry.trace import trace_id_of
 
 # Short enough not to be felt, long enough not to load Redis while a batch is being embedded.
 POLL_SECONDS = 0.01
@@ -22,6 +25,7 @@ SETTLED = frozenset({"embedded_at", "ignored", "error"})
 async def accept_one(scope: TenantScope, turn: TurnInput, producer: Producer, clock: Clock) -> Accepted:
     """Durable in Redis on return. Raises Conflict if the id was used with other content."""
     [acceptance] = await producer.accept([published(scope, turn, clock())])
+    EVENTS_ACCEPTED.labels(acceptance.status).inc()
     if acceptance.status == "conflict":
         raise Conflict(f"event_id: {turn.event_id!r} was accepted before with other content")
     return Accepted(
@@ -32,7 +36,9 @@ async def accept_one(scope: TenantScope, turn: TurnInput, producer: Producer, cl
     )
 
 
-async def accept_batch(scope: TenantScope, bodies: Sequence[Any], producer: Producer, clock: Clock) -> BatchResult:
+async def accept_batch(
+    scope: TenantScope, bodies: Sequence[Any], producer: Producer, clock: Clock, traceparent: str | None = None
+) -> BatchResult:
     """Each turn is judged by itself: a bad one does not refuse its neighbours."""
     now = clock()
     items: list[BatchItem | None] = []
@@ -44,9 +50,16 @@ async def accept_batch(scope: TenantScope, bodies: Sequence[Any], producer: Prod
             items.append(refused(index, body, error))
         else:
             items.append(None)
-            events.append(published(scope, turn, now))
+            events.append(published(scope, with_trace(turn, traceparent), now))
     accepted = iter(await producer.accept(events))
     return summed([item or judged(index, next(accepted)) for index, item in enumerate(items)])
+
+
+def with_trace(turn: TurnInput, traceparent: str | None) -> TurnInput:
+    """A turn's own trace context wins over that of the request; a broken one of the request is ignored."""
+    if turn.traceparent or trace_id_of(traceparent) is None:
+        return turn
+    return turn.model_copy(update={"traceparent": traceparent})
 
 
 def published(scope: TenantScope, turn: TurnInput, now_ms: int) -> tuple[Event, str]:
@@ -66,8 +79,13 @@ def judged(index: int, item: Acceptance) -> BatchItem:
 
 
 def summed(items: list[BatchItem]) -> BatchResult:
-    counts = {status: sum(item.status == status for item in items) for status in ("accepted", "duplicate")}
-    return BatchResult(**counts, rejected=len(items) - sum(counts.values()), results=items)
+    counts = Counter(item.status for item in items)
+    for status, count in counts.items():
+        EVENTS_ACCEPTED.labels(status).inc(count)
+    accepted, duplicate = counts["accepted"], counts["duplicate"]
+    return BatchResult(
+        accepted=accepted, duplicate=duplicate, rejected=len(items) - accepted - duplicate, results=items
+    )
 
 
 async def wait_searchable(scope: TenantScope, event_id: str, receipts: Receipts, limit_ms: int) -> bool:

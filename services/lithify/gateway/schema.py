@@ -54,4 +54,5 @@ class Receipt(BaseModel):
     compacted_into: str | None = None
     ignored: str | None = Field(None, description="Why the event never becomes memory, e.g. its role.")
     error: str | None = None
+    trace_id: str | None = Field(None, description="The trace its host follows it by, from `traceparent`.")
     gate: Json[dict[str, Any]] | None = Field(None, description="All signals of the gate and its threshold.")

@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 
 from lithify.errors import Overloaded, Unavailable
 from lithify.streams import Limits, Pressure, pressure, read_pressure
+from lithify.telemetry.metrics import EVENTS_ACCEPTED
 
 EVERY_S: Final = 1.0
 # Counting a long backlog takes Redis's time; at most a tenth of it may go into looking.
@@ -34,6 +35,7 @@ class Valve:
     def check(self) -> None:
         """Raises Overloaded, with the reason, while closed."""
         if self._pressure is not None:
+            EVENTS_ACCEPTED.labels("refused").inc()
             raise Overloaded(self._pressure.reason, self._pressure.retry_after_s)
 
     async def run(self) -> NoReturn:

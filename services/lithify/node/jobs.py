@@ -12,6 +12,9 @@ from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
 from lithify.compactor.job import compact_session
 from lithify.compactor.parts import Compactor
 from lithify.compactor.retention import PURGE_JOB, RawRetention, purge_compacted
+from lithify.docs.work import COOK as COOK_DOCS
+from lithify.docs.work import EMBED as EMBED_DOCS
+from lithify.docs.work import QUEUE as DOCS
 from lithify.embedder.backfill import JOB as BACKFILL
 from lithify.embedder.backfill import BackfillParts, backfill
 from lithify.events import system_clock
@@ -32,20 +35,26 @@ from lithify.jobs import (
 )
 from lithify.jobs.compaction import JOB as COMPACT
 from lithify.jobs.compaction import QUEUE as COMPACTION
+from lithify.librarian.catch_up import catch_up
+from lithify.librarian.lane import cook
+from lithify.librarian.vectors import VectorParts
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.compaction.plan import CompactionPolicy
+from lithify.node import docs
 from lithify.node.parts import Model, Queue
 from lithify.node.profiles import tail_policy
 from lithify.settings import Settings
 from lithify.store import VectorStore
 
 MAINTENANCE: Final = "maintenance"
-QUEUES: Final = (MAINTENANCE, COMPACTION, FORGETTING)
+QUEUES: Final = (MAINTENANCE, COMPACTION, FORGETTING, DOCS)
 # At night in Europe and America, and never at the full hour when everybody else's jobs start.
 INSPECTION_TIME: Final = time(3, 23)
 PURGE_TIME: Final = time(3, 53)
 HOUR_MS: Final = 3_600_000
 MINUTE_MS: Final = 60_000
+# A sync asks for its vectors itself; this is for what could not be asked for, or failed.
+DOCS_VECTORS_MS: Final = 10 * MINUTE_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,8 @@ def registry(parts: JobParts) -> dict[str, JobFunction[None]]:
         COMPACT: given(compact_session, compactor(parts)),
         IDLE_JOB: given(compact_idle, idle),
         PURGE_JOB: given(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
+        EMBED_DOCS: given(catch_up, VectorParts(store, embedder)),
+        COOK_DOCS: given(cook, docs.lane(settings, parts.queue, parts.model, store)),
     }
 
 
@@ -125,5 +136,10 @@ def schedules(settings: Settings) -> list[Schedule]:
         (settings.archive, daily("inspect-archive", MAINTENANCE, INSPECT_ARCHIVE, INSPECTION_TIME)),
         (settings.compact_idle_minutes > 0, Schedule("compact-idle", COMPACTION, IDLE_JOB, MINUTE_MS)),
         (settings.retention_days > 0, daily("purge-compacted", MAINTENANCE, PURGE_JOB, PURGE_TIME)),
+        (True, Schedule("docs-vectors", DOCS, EMBED_DOCS, DOCS_VECTORS_MS)),
+        (
+            settings.docs_refresh_minutes > 0,
+            Schedule("docs-lane", DOCS, COOK_DOCS, max(1, settings.docs_refresh_minutes) * MINUTE_MS),
+        ),
     ]
     return [schedule for is_wanted, schedule in wanted if is_wanted]

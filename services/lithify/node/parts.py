@@ -12,13 +12,15 @@ from typing import TypeVar
 import structlog
 from redis.asyncio import Redis
 
+from lithify import store as stores
+from lithify.docs.space import Space
 from lithify.embedding import Embedder, load_embedder
 from lithify.errors import Unavailable
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings
-from lithify.store import CollectionSpec, EdgeStore, ServerStore, VectorStore
+from lithify.store import CollectionSpec, VectorStore
 from lithify.store.memory import COLLECTION
 from lithify.streams import open_producer, pin_partitions, probe
 from lithify.streams.backoff import backoff_ms
@@ -104,15 +106,16 @@ def open_summariser(settings: Settings) -> Abstractive | None:
 async def open_store(settings: Settings, embedder: Embedder, stack: AsyncExitStack) -> VectorStore:
     store = connect_store(settings)
     stack.push_async_callback(store.close)
-    await once_reachable("store", partial(store.ensure, collection_spec(embedder)))
+    for spec in (collection_spec(embedder), Space.of(embedder).spec):
+        await once_reachable("store", partial(store.ensure, spec))
     return store
 
 
 def connect_store(settings: Settings) -> VectorStore:
     if settings.qdrant_url is None:
-        return EdgeStore(settings.data_dir / "vectors")
+        return stores.EdgeStore(settings.data_dir / "vectors")
     key = settings.qdrant_api_key
-    return ServerStore(settings.qdrant_url, api_key=key.get_secret_value() if key else None)
+    return stores.ServerStore(settings.qdrant_url, api_key=key.get_secret_value() if key else None)
 
 
 def collection_spec(embedder: Embedder) -> CollectionSpec:

@@ -18,8 +18,12 @@ from lithify.gateway.valve import Valve
 from lithify.http import create_app
 from lithify.http.access import Access
 from lithify.http.reference import reference_router
+from lithify.jobs import open_connection
 from lithify.jobs.compaction import QUEUE as COMPACTION
 from lithify.node import jobs, services, workers
+from lithify.node.dashboard import dashboard
+from lithify.node.metrics import Gauges, metrics_router
+from lithify.node.operations import operations_app
 from lithify.node.parts import Model, Queue, connect_store, open_model, open_queue, open_store, open_summariser
 from lithify.node.redis_server import EmbeddedRedis, ServerDied
 from lithify.node.signals import stop_on_signals
@@ -54,6 +58,8 @@ class Duties:
     routers: list[APIRouter] = field(default_factory=list)
     workers: list[Worker] = field(default_factory=list)
     keepers: list[Coroutine[Any, Any, None]] = field(default_factory=list)
+    watched: Watched | None = None
+    gauges: Gauges | None = None
 
 
 async def run_node(settings: Settings, announce: Announce) -> None:
@@ -79,7 +85,8 @@ async def run_node(settings: Settings, announce: Announce) -> None:
             seal = archive.seal
         watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
         valve = services.valve(settings, queue)
-        routers, watching = await node_routers(settings, queue, model, store, watched, valve, door, stack)
+        gauges = system_gauges(settings, queue, stack)
+        routers, watching = await node_routers(settings, queue, model, store, watched, valve, door, stack, gauges)
         duties = Duties(
             routers,
             [
@@ -88,6 +95,8 @@ async def run_node(settings: Settings, announce: Announce) -> None:
                 jobs.scheduler(settings, queue, stack),
             ],
             [valve.run(), *keepers, *watching, *housekeeping(settings, queue, consumers)],
+            watched,
+            gauges,
         )
         announce(model.embedder.manifest.name)
         await run_until_stopped(settings, duties, listener)
@@ -102,7 +111,7 @@ async def run_gateway(settings: Settings, announce: Announce) -> None:
         watched = Watched(queue.redis, settings.partitions)
         routers = [*services.gateway(settings, queue, valve, door), *common_routers(watched, door)]
         announce("gateway")
-        await run_until_stopped(settings, Duties(routers, keepers=[valve.run()]), listener)
+        await run_until_stopped(settings, Duties(routers, keepers=[valve.run()], watched=watched), listener)
 
 
 async def run_assembly(settings: Settings, announce: Announce) -> None:
@@ -115,7 +124,22 @@ async def run_assembly(settings: Settings, announce: Announce) -> None:
         watched = Watched(queue.redis, settings.partitions, store, model.embedder)
         routers, keepers = await services.assembly(settings, queue, model, store, door, stack)
         announce("assembly")
-        duties = Duties([*routers, *common_routers(watched, door)], keepers=keepers)
+        duties = Duties([*routers, *common_routers(watched, door)], keepers=keepers, watched=watched)
+        await run_until_stopped(settings, duties, listener)
+
+
+async def run_dashboard(settings: Settings, announce: Announce) -> None:
+    if settings.assembly_url is None:
+        raise Misconfigured("a dashboard on its own needs LITHIFY_ASSEMBLY_URL, where it asks about memory")
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(listen(settings.host, settings.port))
+        queue = await open_queue(with_redis(settings), stack)
+        door = await services.door(settings, queue)
+        watched = Watched(queue.redis, settings.partitions)
+        gauges = system_gauges(settings, queue, stack)
+        pages = dashboard(settings, queue, door, stack, settings.assembly_url)
+        announce("dashboard")
+        duties = Duties([*pages, *common_routers(watched, door, gauges)], watched=watched, gauges=gauges)
         await run_until_stopped(settings, duties, listener)
 
 
@@ -126,7 +150,8 @@ async def run_embed_worker(settings: Settings, announce: Announce) -> None:
         store = await open_store(settings, model.embedder, stack)
         consumers = workers.embed_consumers(settings, queue, model, store, stack)
         announce("embedding worker")
-        duties = Duties(workers=[*consumers], keepers=housekeeping(settings, queue, consumers))
+        watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
+        duties = Duties(workers=[*consumers], keepers=housekeeping(settings, queue, consumers), watched=watched)
         await run_until_stopped(settings, duties, None)
 
 
@@ -137,7 +162,8 @@ async def run_gate_worker(settings: Settings, announce: Announce) -> None:
         store = await open_store(settings, model.embedder, stack)
         consumer = workers.gate_consumer(settings, queue, model, store, stack)
         announce("gating worker")
-        duties = Duties(workers=[consumer], keepers=housekeeping(settings, queue, [consumer]))
+        watched = Watched(queue.redis, settings.partitions, store, model.embedder, [consumer])
+        duties = Duties(workers=[consumer], keepers=housekeeping(settings, queue, [consumer]), watched=watched)
         await run_until_stopped(settings, duties, None)
 
 
@@ -151,7 +177,9 @@ async def run_archive_worker(settings: Settings, announce: Announce) -> None:
         forgetting = jobs.forgetting_runner(settings, queue, store, archive.seal, stack)
         announce("archive worker")
         keepers = [archive.keep_sealed(), *housekeeping(settings, queue, [consumer])]
-        await run_until_stopped(settings, Duties(workers=[consumer, forgetting], keepers=keepers), None)
+        watched = Watched(queue.redis, settings.partitions, store, consumers=[consumer, forgetting])
+        duties = Duties(workers=[consumer, forgetting], keepers=keepers, watched=watched)
+        await run_until_stopped(settings, duties, None)
 
 
 async def run_jobs(settings: Settings, queue_name: str, announce: Announce) -> None:
@@ -174,6 +202,7 @@ async def run_jobs(settings: Settings, queue_name: str, announce: Announce) -> N
         duties = Duties(
             workers=[runner, jobs.scheduler(settings, queue, stack), *triggers],
             keepers=housekeeping(settings, queue, triggers),
+            watched=Watched(queue.redis, settings.partitions, store, model.embedder, [runner, *triggers]),
         )
         await run_until_stopped(settings, duties, None)
 
@@ -187,16 +216,26 @@ async def node_routers(
     valve: Valve,
     door: KeyDoor,
     stack: AsyncExitStack,
+    gauges: Gauges | None = None,
 ) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
     """Everything the node answers, and what must be kept going beside it."""
     assembly, keepers = await services.assembly(settings, queue, model, store, door, stack)
-    return [*services.gateway(settings, queue, valve, door), *assembly, *common_routers(watched, door)], keepers
+    common = common_routers(watched, door, gauges)
+    pages = dashboard(settings, queue, door, stack)
+    return [*services.gateway(settings, queue, valve, door), *assembly, *pages, *common], keepers
 
 
-def common_routers(watched: Watched, door: KeyDoor) -> list[APIRouter]:
+def common_routers(watched: Watched, door: KeyDoor, gauges: Gauges | None = None) -> list[APIRouter]:
     """What every service answers, whatever else it does."""
     access = Access(door)
-    return [status_router(watched, access), reference_router(access)]
+    return [status_router(watched, access), metrics_router(gauges, access), reference_router(access)]
+
+
+def system_gauges(settings: Settings, queue: Queue, stack: AsyncExitStack) -> Gauges:
+    """For the node and the dashboard: one of them runs once in an installation, and tells what is the same for all."""
+    connection = open_connection(queue.url)
+    stack.callback(connection.close)
+    return Gauges(queue.redis, connection, settings.partitions, system_clock)
 
 
 def with_redis(settings: Settings) -> Settings:
@@ -228,10 +267,11 @@ async def run_until_stopped(settings: Settings, duties: Duties, listener: socket
     Raises the first error of ours that ended a worker or keeper; nothing goes on without them.
     """
     arm(settings.crash_at)
-    stop = asyncio.Event()
+    stop, drained = asyncio.Event(), asyncio.Event()
     stop_on_signals(stop)
     try:
         async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(watch_duties(settings, duties, drained), name="operations")
             keepers = [tasks.create_task(keeper, name="keeper") for keeper in duties.keepers]
             work = [tasks.create_task(worker.run(), name=type(worker).__name__) for worker in duties.workers]
             if listener is not None:
@@ -244,9 +284,19 @@ async def run_until_stopped(settings: Settings, duties: Duties, listener: socket
             await asyncio.gather(*work)
             # Last: a draining worker still lives, and its queue is still needed.
             await end_tasks(keepers)
+            drained.set()
     except ExceptionGroup as group:
         ours = group.subgroup(LithifyError)
         raise group if ours is None else ours.exceptions[0] from group
+
+
+async def watch_duties(settings: Settings, duties: Duties, drained: asyncio.Event) -> None:
+    """Answers probes and scrapes until the last of the work is done, where the settings open a port for them."""
+    if not settings.metrics_port or duties.watched is None:
+        return
+    app = operations_app(settings, duties.watched, duties.gauges, system_clock)
+    with listen(settings.host, settings.metrics_port, "LITHIFY_METRICS_PORT") as listener:
+        await serve(app, listener, drained)
 
 
 async def keep_serving(server: EmbeddedRedis) -> None:

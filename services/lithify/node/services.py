@@ -10,6 +10,7 @@ from lithify.access import KeyDoor, KeyStore, RateLimit, is_loopback, key_door, 
 from lithify.assembly.assemble import Assembler
 from lithify.assembly.authored_routes import authored_router
 from lithify.assembly.compaction_routes import Compactions, compaction_router
+from lithify.assembly.docs_routes import docs_router
 from lithify.assembly.export_routes import export_router
 from lithify.assembly.exporting import Exporter
 from lithify.assembly.forgetting_routes import Forgettings, forgetting_router
@@ -20,6 +21,8 @@ from lithify.assembly.remembered_queries import RememberedQueries
 from lithify.assembly.retrieval import Retriever
 from lithify.assembly.routes import assembly_router
 from lithify.assembly.service import Assembly
+from lithify.assembly.session_routes import session_router
+from lithify.assembly.timeline import Timelines
 from lithify.assembly.token_counter import load_counter
 from lithify.authored import AuthoredReader, Documents, FolderWatch, Reserve, check_startup
 from lithify.embedding.tier_calibration import calibrated_cascade
@@ -31,6 +34,7 @@ from lithify.gateway.routes import Gateway, gateway_router
 from lithify.gateway.valve import Valve
 from lithify.http.access import Access
 from lithify.jobs import open_connection
+from lithify.node import docs
 from lithify.node.maintenance import maintenance_router
 from lithify.node.parts import Model, Queue
 from lithify.node.profiles import retrieval_profile
@@ -87,7 +91,9 @@ async def assembly(
     routers = [
         assembly_router(recall(settings, queue, model, store), access),
         memory_router(memories, access),
+        session_router(Timelines(store, queue.redis, settings.partitions), access),
         authored_router(documents, access),
+        docs_router(docs.desk(settings, queue, model, store, jobs), access),
         compaction_router(Compactions(store, jobs), access),
         forgetting_router(Forgettings(store, queue.redis, jobs, settings.partitions, settings.wait_limit_ms), access),
         export_router(Exporter(store), importer, access),
@@ -106,6 +112,7 @@ def recall(settings: Settings, queue: Queue, model: Model, store: VectorStore) -
         settings.tail_turns,
         retrieval_profile(settings),
         rules=reader,
+        documents=docs.search(model, store),
         counter=load_counter(settings.token_counter),
         check_invariants=settings.check_invariants,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Protocol
 
 from fastapi import APIRouter, Depends, Response
 from redis.asyncio import Redis
@@ -17,8 +17,21 @@ from lithify.events import TenantScope
 from lithify.http.access import Access
 from lithify.store import VectorStore, Where
 from lithify.store.memory import COLLECTION
-from lithify.streams import Consumer, Lag, keys, read_lag, read_workers
+from lithify.streams import Lag, keys, read_lag, read_workers
 from lithify.streams.outage import outages
+
+
+class Working(Protocol):
+    """A loop of this process: a consumer or a job runner."""
+
+    @property
+    def ready(self) -> bool: ...
+
+    @property
+    def outage(self) -> str | None: ...
+
+    @property
+    def ticked_at(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +42,7 @@ class Watched:
     partitions: int
     store: VectorStore | None = None
     embedder: Embedder | None = None
-    consumers: Sequence[Consumer] = ()
+    consumers: Sequence[Working] = ()
 
 
 def status_router(watched: Watched, access: Access) -> APIRouter:

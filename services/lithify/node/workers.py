@@ -47,12 +47,15 @@ def stream_readers(settings: Settings) -> dict[str, frozenset[str]]:
 def embed_consumers(
     settings: Settings, queue: Queue, model: Model, store: VectorStore, stack: AsyncExitStack
 ) -> list[Consumer]:
-    worker = EmbeddingWorker(store, model.embedder, model.analyser, queue.redis, model.executor, system_clock)
     limits, streams = consumer_limits(settings), turn_streams(settings)
-    return [
-        consumer(settings, queue, streams, EMBED_GROUP, slot, worker.handle, limits, stack)
-        for slot in range(settings.embed_slots)
-    ]
+
+    def embed_slot(slot: int) -> Consumer:
+        # One worker a slot: each tells its own counts.
+        worker = EmbeddingWorker(store, model.embedder, model.analyser, queue.redis, model.executor, system_clock)
+        told = worker.lateness.outcomes
+        return consumer(settings, queue, streams, EMBED_GROUP, slot, worker.handle, limits, stack, told)
+
+    return [embed_slot(slot) for slot in range(settings.embed_slots)]
 
 
 def gate_consumer(

@@ -61,6 +61,12 @@ class Access:
         return key
 
 
+def calling_key() -> str | None:
+    """The id of the key this request was admitted with, for records of who did something; None where none is needed."""
+    key_id = structlog.contextvars.get_contextvars().get("key_id")
+    return None if key_id is None else str(key_id)
+
+
 def refuse_other_tenants(request: Request, tenant: str) -> None:
     """The key alone says whose memory it is; a request that names another one is mistaken, or worse."""
     for named in named_tenants(request):

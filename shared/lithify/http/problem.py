@@ -60,7 +60,7 @@ async def on_validation_error(request: Request, error: Exception) -> Response:
     details = error.errors()
     if details and details[0]["type"] == "json_invalid":
         return problem(HTTPStatus.BAD_REQUEST, f"the body is not valid JSON: {details[0]['ctx']['error']}")
-    if _is_not_json(request):
+    if _is_not_json(request) and any(detail["loc"][:1] == ("body",) for detail in details):
         return problem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send the body with content-type: application/json")
     errors = field_errors(details)
     first = "; ".join(f"{e['field']}: {e['message']}" for e in errors[:3])

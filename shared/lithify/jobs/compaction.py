@@ -59,13 +59,15 @@ class Compaction:
     error: str | None = None
 
 
-async def request_compaction(connection: Redis, key: SessionKey, cause: Cause) -> Ticket:
+async def request_compaction(
+    connection: Redis, key: SessionKey, cause: Cause, traceparent: str | None = None
+) -> Ticket:
     """Durable on return. While one waits or runs there is no second one of the session, whatever its cause.
 
     Raises Unavailable if Redis cannot serve; asking again is safe.
     """
     args = {"tenant": key.tenant, "user": key.user, "session": key.session, "trigger": cause.value}
-    return await enqueue(open_queue(connection, QUEUE), JOB, args, unique_id=key.name)
+    return await enqueue(open_queue(connection, QUEUE), JOB, args, unique_id=key.name, traceparent=traceparent)
 
 
 async def read_compaction(connection: Redis, key: SessionKey) -> Compaction | None:

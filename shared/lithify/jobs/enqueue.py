@@ -18,6 +18,7 @@ from lithify.errors import Invalid
 from lithify.jobs import keys
 from lithify.jobs.connection import in_thread, transact
 from lithify.jobs.record import ENTRY, NamedJob
+from lithify.telemetry.trace import HEADER as TRACEPARENT
 
 DAY_S: Final = 86_400
 
@@ -49,15 +50,21 @@ class Ticket:
 
 
 async def enqueue(
-    queue: Queue, name: str, args: Mapping[str, JsonValue], *, unique_id: str, policy: Policy | None = None
+    queue: Queue,
+    name: str,
+    args: Mapping[str, JsonValue],
+    *,
+    unique_id: str,
+    policy: Policy | None = None,
+    traceparent: str | None = None,
 ) -> Ticket:
     """Durable on return. While a job of this name and id waits or runs there is no second one; an ended one is
-    replaced.
+    replaced. `traceparent` is the trace context of the turn that caused it, for the log.
 
     Raises Invalid for a bad name or arguments that are not JSON, Unavailable if Redis did not answer; the job may be
     queued or not then, and sending the same again is safe.
     """
-    return await in_thread(put, queue, name, args, unique_id, policy or Policy())
+    return await in_thread(put, queue, name, args, unique_id, policy or Policy(), traceparent=traceparent)
 
 
 def job_id(name: str, unique_id: str) -> str:
@@ -66,10 +73,19 @@ def job_id(name: str, unique_id: str) -> str:
 
 
 def put(
-    queue: Queue, name: str, args: Mapping[str, JsonValue], unique_id: str, policy: Policy, *, rerun: bool = True
+    queue: Queue,
+    name: str,
+    args: Mapping[str, JsonValue],
+    unique_id: str,
+    policy: Policy,
+    *,
+    rerun: bool = True,
+    traceparent: str | None = None,
 ) -> Ticket:
     """The blocking form of `enqueue`; without `rerun` an ended job counts as there, too."""
     job = _draft(queue, name, args, unique_id, policy)
+    if traceparent:
+        job.meta[TRACEPARENT] = traceparent
 
     def step(pipe: Pipeline) -> Ticket:
         earlier = find(queue.connection, job.id)

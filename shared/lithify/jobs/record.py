@@ -13,6 +13,7 @@ from rq.serializers import JSONSerializer
 from rq.types import FailureCallbackType, SuccessCallbackType
 
 from lithify.errors import Invalid
+from lithify.telemetry.trace import HEADER as TRACEPARENT
 
 ENTRY: Final = "lithify.jobs.run"
 """Stands where RQ keeps the function to import. It is compared, never imported."""
@@ -47,6 +48,14 @@ class NamedJob(Job):
             case (str(entry), None, [str(name), dict(args)], dict(kwargs)) if entry == ENTRY and not kwargs:
                 return Call(name, args)
         raise Invalid(f"the payload of job {self.id} is not a call of {ENTRY}")
+
+    @property
+    def traceparent(self) -> str | None:
+        """The trace context of the turn that caused this job."""
+        # Whoever writes to Redis may have put anything here.
+        meta: object = self.meta
+        given = meta.get(TRACEPARENT) if isinstance(meta, dict) else None
+        return given if isinstance(given, str) else None
 
     @property
     def attempt(self) -> int:

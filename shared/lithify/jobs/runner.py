@@ -1,6 +1,7 @@
 """Runs the jobs of one queue inside the asyncio loop of its process: in the node, and in a process of its own."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
@@ -22,6 +23,8 @@ from lithify.jobs.upkeep import keep_up
 from lithify.streams.backoff import backoff_ms
 from lithify.streams.crash import crash_point
 from lithify.streams.outage import outages
+from lithify.telemetry.metrics import JOB_DURATION
+from lithify.telemetry.trace import trace_id_of
 
 # One lost renewal must not hand a running job to someone else.
 RENEWALS_PER_LEASE: Final = 4
@@ -134,18 +137,35 @@ class JobRunner(Generic[Parts]):
 
     async def _run(self, clerk: Clerk, job: NamedJob) -> Callable[[], None]:
         """Run the job and return how its end is to be written down."""
+        told, started = {"job_id": job.id, "attempt": job.attempt} | traced(job), time.perf_counter()
         try:
             result = await self._call(job)
         except Exception as error:  # noqa: BLE001 - whatever a job raises decides its own fate only
+            self._clock_off(job, "failed", started)
             # The type only: an error's words may quote what a user said.
-            log.warning("job_failed", job_id=job.id, attempt=job.attempt, error=type(error).__name__)
+            log.warning("job_failed", **told, error=type(error).__name__)
             return partial(clerk.fail, job, error, job.retries_left or 0)
-        log.info("job_done", job_id=job.id, attempt=job.attempt)
+        self._clock_off(job, "done", started)
+        log.info("job_done", **told)
         return partial(clerk.succeed, job, result)
+
+    def _clock_off(self, job: NamedJob, outcome: str, started: float) -> None:
+        # Whoever writes to Redis names jobs; only names of ours may become a label.
+        name = job.id.rpartition("-")[0]
+        job_name = name if name in self._registry else "unknown"
+        JOB_DURATION.labels(self._queue.name, job_name, outcome).observe(time.perf_counter() - started)
 
     async def _call(self, job: NamedJob) -> object:
         call = job.call
-        context = JobContext(job.id, call.name, job.attempt, self._parts, self._executor, self._queue.connection)
+        context = JobContext(
+            job.id,
+            call.name,
+            job.attempt,
+            self._parts,
+            self._executor,
+            self._queue.connection,
+            self._stopping.is_set,
+        )
         limit_s = job.timeout if job.timeout and job.timeout > 0 else Policy().timeout_s
         try:
             async with asyncio.timeout(limit_s) as limit:
@@ -204,6 +224,12 @@ class JobRunner(Generic[Parts]):
         with suppress(TimeoutError):
             async with asyncio.timeout(backoff_ms(failures) / 1000):
                 await self._stopping.wait()
+
+
+def traced(job: NamedJob) -> dict[str, str]:
+    """The trace of the turn that caused the job, where its host sent one."""
+    trace_id = trace_id_of(job.traceparent)
+    return {} if trace_id is None else {"trace_id": trace_id}
 
 
 def _is_cancelled() -> bool:

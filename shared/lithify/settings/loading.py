@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
+from pydantic_settings import SettingsError
 
 from lithify.errors import Misconfigured
 from lithify.settings.model import PREFIX, Settings
@@ -20,6 +21,15 @@ def load_settings(**overrides: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise Misconfigured(explain(error.errors()[0])) from None
+    except SettingsError as error:
+        raise Misconfigured(explain_json(str(error))) from None
+
+
+def explain_json(message: str) -> str:
+    """A list or a table is written as JSON; the library's words name the field between quotation marks."""
+    name = message.split('"')[1]
+    described = Settings.model_fields[name].description
+    return f"setting {PREFIX}{name.upper()} is not JSON. Allowed: {described}"
 
 
 def explain(detail: ErrorDetails) -> str:

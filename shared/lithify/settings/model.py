@@ -38,6 +38,11 @@ class Settings(BaseSettings):
         "http://127.0.0.1:8420", pattern=r"^https?://", description="Where the command line finds a running service."
     )
     api_key: SecretStr | None = Field(None, description="Key the command line sends along.")
+    assembly_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="Where `lithify serve dashboard` asks about memory: an assembly service, or a proxy before it.",
+    )
     max_body_bytes: int = Field(
         8 * 2**20, ge=1024, le=2**30, description="Largest request body in bytes, 1 KiB to 1 GiB; larger is refused."
     )
@@ -146,6 +151,24 @@ class Settings(BaseSettings):
         None, ge=1, le=10_000_000, description="Smallest token budget hosts will ask with; hard rules must fit into it."
     )
 
+    # Docs memory
+    docs_roots: dict[str, Path] = Field(
+        {}, description="Folders of documents to keep in docs memory, as JSON: a name for each, and where it is."
+    )
+    docs_include: tuple[str, ...] = Field(
+        (), description="Patterns of files that are documents, as a JSON list; empty takes decisions and specs only."
+    )
+    docs_refresh_minutes: int = Field(
+        0, ge=0, le=525_600, description="Minutes between refreshes of docs_roots with their benchmark; 0 never does."
+    )
+    docs_questions: Path | None = Field(None, description="YAML file of questions by which docs memory is measured.")
+    docs_questions_repo: str | None = Field(
+        None, pattern=r"^[\w.-]+$", description="The name in docs_roots that the questions are about; all if unset."
+    )
+    docs_webhook: str | None = Field(
+        None, pattern=r"^https?://", description="Address that is told when docs memory has become worse."
+    )
+
     # Retrieval
     retrieval_profile: Literal["recall", "seed"] = Field("recall", description="Scoring profile: recall or seed.")
     trace_hours: int = Field(
@@ -178,9 +201,17 @@ class Settings(BaseSettings):
         "info", description="Least severe log line written."
     )
     log_format: Literal["text", "json"] = Field("text", description="Log lines for people (text) or machines (json).")
+    metrics_port: int = Field(
+        0,
+        ge=0,
+        le=65535,
+        description="Port on `host` for /metrics, /livez and /readyz without a key, for every process; 0 opens none.",
+    )
     crash_at: str | None = Field(None, description="Test aid: exit hard at this named crash point.")
 
-    @field_validator("data_dir", "models_dir", "archive_dir", "summariser_dir", "authored_dir", "token_counter")
+    @field_validator(
+        "data_dir", "models_dir", "archive_dir", "summariser_dir", "authored_dir", "docs_questions", "token_counter"
+    )
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()

@@ -21,7 +21,7 @@ Args = TypeVarTuple("Args")
 T = TypeVar("T")
 
 # The binding keeps the interpreter lock while it works, so a thread frees nobody: a short reading is done where it is
-# asked for, without two changes of thread. What takes long to turn into records (16 ms for these) lets others in between.
+# asked for, without two changes of thread. Turning more records than this into ours (16 ms) lets others in between.
 LONG_READING: Final = 512
 READERS: Final = 2
 

@@ -20,6 +20,8 @@ from lithify.streams.delivery import Delivery, Entry, decode_all, portions
 from lithify.streams.lease import RENEWALS_PER_LEASE, Leases
 from lithify.streams.member import EntryLost, Member
 from lithify.streams.outage import GroupMissing, outages
+from lithify.telemetry.stage import StageMeter
+from lithify.telemetry.trace import trace_id_of
 
 T = TypeVar("T")
 
@@ -82,7 +84,8 @@ class Consumer:
         self.outcomes = outcomes
         self._member = Member(redis, streams, group, name)
         self._leases = Leases(self._member, settings.lease_ms)
-        self._handler = handler
+        self._meter = StageMeter(group)
+        self._handler = self._meter.timed(handler)
         self._settings = settings
         self._clock = clock
         self._stopping = asyncio.Event()
@@ -179,11 +182,13 @@ class Consumer:
             entry = await self._insist(partial(self._member.claim, stream, stream_id, self._settings.lease_ms))
         except EntryLost as error:
             self.tally.lost += 1
+            self._meter.lost.inc()
             log.error("entry_lost", stream=stream, stream_id=stream_id, error=str(error))
             return
         if entry is None:
             return
         self.tally.redelivered += 1
+        self._meter.redelivered.inc()
         if entry.attempt > self._settings.max_attempts:
             await self._bury(entry, f"never acknowledged in {entry.attempt - 1} attempts; the worker died or hung")
         else:
@@ -228,12 +233,17 @@ class Consumer:
         reason = f"{type(error).__name__}: {error}"
         # The type only: an error's words may quote what a user said.
         log.warning(
-            "delivery_failed", event_id=delivery.event.event_id, attempt=delivery.attempt, error=type(error).__name__
+            "delivery_failed",
+            event_id=delivery.event.event_id,
+            trace_id=trace_id_of(delivery.event.traceparent),
+            attempt=delivery.attempt,
+            error=type(error).__name__,
         )
         if isinstance(error, Invalid) or delivery.attempt >= self._settings.max_attempts:
             await self._bury(delivery.entry, reason)
             return
         self.tally.failed += 1
+        self._meter.failed.inc()
         # Pending without a renewed lease: recovered, and counted, when the lease has run out.
         self._leases.drop([delivery.entry])
 
@@ -246,6 +256,7 @@ class Consumer:
             await self._insist(partial(self._member.acknowledge, stream, stream_ids))
         self._leases.drop(delivery.entry for delivery in deliveries)
         self.tally.handled += len(deliveries)
+        self._meter.handled.inc(len(deliveries))
         self._dead_in_a_row = 0
 
     async def _bury(self, entry: Entry, reason: str) -> None:
@@ -254,6 +265,7 @@ class Consumer:
         self._leases.drop([entry])
         log.error("dead_letter", stream=entry.stream, stream_id=entry.stream_id, attempts=entry.attempt)
         self.tally.dead += 1
+        self._meter.dead.inc()
         self._dead_in_a_row += 1
         if self._dead_in_a_row >= self._settings.dead_in_a_row:
             raise TooManyDead(f"{self._dead_in_a_row} dead letters in a row, the last one: {reason}")

@@ -91,6 +91,11 @@ def forgotten(tenant: str) -> str:
     return f"{PREFIX}forgotten:{_part(tenant)}"
 
 
+def docs_lane(tenant: str) -> str:
+    """List: the receipts of the latest refreshes and benchmarks of a tenant's documents."""
+    return f"{PREFIX}docs-lane:{_part(tenant)}"
+
+
 def api_key(key_id: str) -> str:
     """Hash of one API key: its digest, tenant and scopes, never the key itself."""
     return f"{PREFIX}apikey:{_part(key_id)}"
@@ -99,6 +104,11 @@ def api_key(key_id: str) -> str:
 def rate(key_id: str) -> str:
     """What one API key has used of its rate limit."""
     return f"{PREFIX}rate:{_part(key_id)}"
+
+
+def visit(digest: str) -> str:
+    """A visit to the dashboard: the visitor's API key, readable only with what the visitor's browser holds."""
+    return f"{PREFIX}visit:{_part(digest)}"
 
 
 def worker(kind: str, name: str) -> str:
@@ -128,8 +138,13 @@ def parts_of(key: bytes | str) -> list[str]:
     return [unquote(part) for part in name.removeprefix(PREFIX).split(":")[1:]]
 
 
+def kind_of(key: str) -> str:
+    """The first part of a key, such as `turns`."""
+    return key.removeprefix(PREFIX).split(":", 1)[0]
+
+
 def is_permanent(key: str) -> bool:
-    return key.removeprefix(PREFIX).split(":", 1)[0] in PERMANENT
+    return kind_of(key) in PERMANENT
 
 
 def _part(value: str) -> str:

@@ -15,6 +15,7 @@ from lithify.events import Clock, Event
 from lithify.jobs.compaction import Cause, SessionKey, request_compaction
 from lithify.memory.tokens import estimate_tokens
 from lithify.streams import Delivery
+from lithify.telemetry.trace import trace_id_of
 
 GROUP: Final = "compact"
 
@@ -44,13 +45,29 @@ class CompactionTrigger:
         if not self.tokens:
             return
         totals = await SessionStates(self.redis, self.partitions).add_tokens(spoken)
+        traces = last_traces(delivery.event for delivery in deliveries)
         for key in [key for key, total in totals.items() if total >= self.tokens]:
-            ticket = await request_compaction(self.jobs, key, Cause.TOKENS)
-            log.info("compaction_asked_for", job_id=ticket.job_id, tokens=totals[key], is_new=ticket.is_new)
+            ticket = await request_compaction(self.jobs, key, Cause.TOKENS, traces.get(key))
+            log.info(
+                "compaction_asked_for",
+                job_id=ticket.job_id,
+                tokens=totals[key],
+                is_new=ticket.is_new,
+                trace_id=trace_id_of(traces.get(key)),
+            )
 
 
 def spoken_tokens(events: Iterable[Event]) -> Counter[SessionKey]:
     counts: Counter[SessionKey] = Counter()
     for event in events:
-        counts[SessionKey(event.tenant, event.user, event.session)] += estimate_tokens(event.text)
+        counts[session_of(event)] += estimate_tokens(event.text)
     return counts
+
+
+def last_traces(events: Iterable[Event]) -> dict[SessionKey, str]:
+    """The last trace context in each session: that of the turn which made it long enough."""
+    return {session_of(event): event.traceparent for event in events if event.traceparent}
+
+
+def session_of(event: Event) -> SessionKey:
+    return SessionKey(event.tenant, event.user, event.session)

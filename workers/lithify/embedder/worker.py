@@ -4,13 +4,14 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import compress
 from operator import not_
 
 import structlog
 from redis.asyncio import Redis
 
+from lithify.embedder.lateness import Lateness
 from lithify.embedder.records import open_records, why_ignored
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, Clock, Event
@@ -19,6 +20,7 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import VectorStore, Where, point_id
 from lithify.store.memory import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point, publish_stored
+from lithify.telemetry.trace import trace_id_of
 
 GROUP = "embed"
 
@@ -41,6 +43,7 @@ class EmbeddingWorker:
     redis: Redis
     executor: Executor
     clock: Clock
+    lateness: Lateness = field(default_factory=Lateness)
 
     async def handle(self, deliveries: Sequence[Delivery]) -> None:
         """The events are searchable on return, save for those that were forgotten; then they may be acknowledged."""
@@ -53,8 +56,9 @@ class EmbeddingWorker:
         await publish_stored(self.redis, kept)
         crash_point("after_publish")
         now = self.clock()
-        stored = [(d.event, stored_marks(now, error)) for d, error in zip(kept, errors, strict=True)]
+        stored = [(d.event, stored_marks(now, error) | traced(d.event)) for d, error in zip(kept, errors, strict=True)]
         await self._mark([*stored, *ignored])
+        self.lateness.note(kept, now)
 
     async def _store(self, events: Sequence[Event]) -> list[str | None]:
         """Returns, for each event, why it could not be embedded."""
@@ -86,6 +90,15 @@ class EmbeddingWorker:
             await Receipts(self.redis).mark(tenant, marked)
 
 
-def stored_marks(now_ms: int, error: str | None) -> Marks:
+def traced(event: Event) -> dict[str, str | int]:
+    """Of a turn whose host follows it, the log tells each step and the receipt names the trace."""
+    trace_id = trace_id_of(event.traceparent)
+    if trace_id is None:
+        return {}
+    log.info("event_stored", event_id=event.event_id, trace_id=trace_id)
+    return {"trace_id": trace_id}
+
+
+def stored_marks(now_ms: int, error: str | None) -> dict[str, str | int]:
     """`embedded_at` says that the turn can be recalled; `error` that for now only its words can be found."""
     return {"embedded_at": now_ms} if error is None else {"embedded_at": now_ms, "error": error}

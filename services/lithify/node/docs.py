@@ -1,0 +1,55 @@
+"""Builds docs memory of a process from its parts."""
+
+from redis import Redis as BlockingRedis
+
+from lithify.assembly.docs_desk import DocsDesk
+from lithify.docs.lane import LaneReceipts
+from lithify.docs.library import Library
+from lithify.docs.search import DocSearch
+from lithify.docs.space import Space
+from lithify.events import TenantScope, system_clock
+from lithify.events.scope import DEFAULT_TENANT
+from lithify.librarian.lane import LaneParts
+from lithify.librarian.vectors import VectorParts
+from lithify.node.parts import Model, Queue
+from lithify.settings import Settings
+from lithify.store import VectorStore
+
+HOUR_S = 3_600
+
+
+def library(model: Model, store: VectorStore) -> Library:
+    return Library(store, model.analyser, model.executor, system_clock, Space.of(model.embedder))
+
+
+def search(model: Model, store: VectorStore) -> DocSearch:
+    return DocSearch(store, model.analyser, model.executor, Space.of(model.embedder), model.embedder)
+
+
+def desk(settings: Settings, queue: Queue, model: Model, store: VectorStore, jobs: BlockingRedis) -> DocsDesk:
+    return DocsDesk(
+        library(model, store),
+        search(model, store),
+        queue.redis,
+        jobs,
+        system_clock,
+        settings.trace_hours * HOUR_S,
+        settings.assemble_deadline_ms,
+    )
+
+
+def lane(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> LaneParts:
+    """Folders of the machine belong to the default tenant, as the authored folder does."""
+    return LaneParts(
+        TenantScope(DEFAULT_TENANT),
+        library(model, store),
+        search(model, store),
+        VectorParts(store, model.embedder),
+        LaneReceipts(queue.redis),
+        system_clock,
+        settings.docs_roots,
+        settings.docs_include,
+        settings.docs_questions,
+        settings.docs_questions_repo,
+        settings.docs_webhook,
+    )

@@ -1,0 +1,105 @@
+"""What `/metrics` answers: what this process counted and, where asked for, how full the queues of the system are."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from fastapi import APIRouter, Depends, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from redis import Redis as BlockingRedis
+from redis.asyncio import Redis
+
+from lithify.errors import Unavailable
+from lithify.events import Clock
+from lithify.http.access import Access
+from lithify.jobs.overview import QueueState, read_queues
+from lithify.node.status import count_dead
+from lithify.streams import Lag, keys, read_lag
+from lithify.telemetry import levels
+from lithify.telemetry.levels import Readings, exposition
+from lithify.telemetry.metrics import REGISTRY
+
+# Half of the time a scraper waits by default, so that the other figures reach it even so.
+PATIENCE_S: Final = 5.0
+STATUSES: Final = ("queued", "started", "scheduled", "deferred", "failed")
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """Where the levels of the system are read; for one or few processes, since all of them would tell the same.
+
+    `jobs` is a blocking connection, as RQ needs it.
+    """
+
+    redis: Redis
+    jobs: BlockingRedis
+    partitions: int
+    clock: Clock
+    patience_s: float = PATIENCE_S
+
+    async def read(self) -> Readings:
+        """Never raises because of Redis, and takes no longer than it may: then the readings say that it is away."""
+        try:
+            async with asyncio.timeout(self.patience_s):
+                return await self._read()
+        except (Unavailable, TimeoutError) as error:
+            log.warning("levels_unknown", error=str(error) or "Redis took too long")
+            return {levels.REDIS_UP: {(): 0}}
+
+    async def _read(self) -> Readings:
+        streams = [key(partition) for partition in range(self.partitions) for key in (keys.turns, keys.stored)]
+        lags = [lag for stream in streams for lag in await read_lag(self.redis, stream)]
+        dead = await count_dead(self.redis, self.partitions)
+        queues = await read_queues(self.jobs, self.clock)
+        return {
+            levels.REDIS_UP: {(): 1},
+            **lag_readings(lags),
+            levels.DEAD_LETTERS: {(): dead},
+            **job_readings(queues),
+        }
+
+
+def metrics_router(gauges: Gauges | None, access: Access) -> APIRouter:
+    """For administrators: the figures are those of all tenants together."""
+    router = APIRouter(tags=["operations"], dependencies=[Depends(access.oversees())])
+
+    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    async def metrics() -> Response:
+        """The metrics of this process in Prometheus's text format."""
+        return Response(await scrape(gauges), media_type=CONTENT_TYPE_LATEST)
+
+    return router
+
+
+async def scrape(gauges: Gauges | None) -> bytes:
+    seen = b"" if gauges is None else exposition(await gauges.read())
+    return generate_latest(REGISTRY) + seen
+
+
+def lag_readings(lags: Iterable[Lag]) -> Readings:
+    """Over all partitions of a stream: counts added up, ages those of the oldest."""
+    unread: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    pending: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    unread_s: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    pending_s: defaultdict[tuple[str, ...], float] = defaultdict(float)
+    for lag in lags:
+        place = (keys.kind_of(lag.stream), lag.group)
+        unread[place] += lag.unread
+        pending[place] += lag.pending
+        unread_s[place] = max(unread_s[place], lag.oldest_unread_ms / 1000)
+        pending_s[place] = max(pending_s[place], lag.oldest_pending_ms / 1000)
+    return {
+        levels.STREAM_UNREAD: unread,
+        levels.STREAM_PENDING: pending,
+        levels.OLDEST_UNREAD: unread_s,
+        levels.OLDEST_PENDING: pending_s,
+    }
+
+
+def job_readings(queues: Iterable[QueueState]) -> Readings:
+    return {levels.JOBS: {(queue.queue, status): getattr(queue, status) for queue in queues for status in STATUSES}}

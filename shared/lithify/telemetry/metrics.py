@@ -1,0 +1,81 @@
+"""Every metric of ours that counts or times work, in one registry per process; none is labelled by tenant or id."""
+
+from importlib.metadata import version
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
+
+REGISTRY: Final = CollectorRegistry()
+"""Of our own metrics only. The library's default registry would add whatever other packages leave there."""
+
+# A turn is searchable after some 20 ms when little waits, and after minutes behind a backlog.
+WAITING: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600)
+# From answers out of a cache to the deadline of two seconds and a little over.
+ANSWERING: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4)
+# A batch: from counting tokens to embedding 256 long turns on a busy machine.
+HANDLING: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+# Up to the longest time a job may take.
+JOBS: Final = (0.01, 0.1, 1, 10, 60, 300, 900, 3600)
+TOKENS: Final = (0, 100, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000)
+
+# Memory, processor time and open files, as far as the system tells them.
+ProcessCollector(registry=REGISTRY)
+
+BUILD: Final = Info("lithify_build", "The version that runs.", registry=REGISTRY)
+BUILD.info({"version": version("lithify")})
+
+EVENTS_ACCEPTED: Final = Counter(
+    "lithify_events_accepted_total",
+    "Turns the gateway answered, by result: accepted, duplicate, conflict or invalid; "
+    "refused counts requests turned away above the high-water mark.",
+    ["result"],
+    registry=REGISTRY,
+)
+MESSAGES: Final = Counter(
+    "lithify_messages_total",
+    "Messages a stage has finished with, by outcome: handled, failed (to be tried again) or dead.",
+    ["stage", "outcome"],
+    registry=REGISTRY,
+)
+MESSAGE_DURATION: Final = Histogram(
+    "lithify_message_duration_seconds",
+    "Time one call of a stage's handler took, for its whole batch.",
+    ["stage"],
+    registry=REGISTRY,
+    buckets=HANDLING,
+)
+REDELIVERIES: Final = Counter(
+    "lithify_redeliveries_total",
+    "Messages delivered again, because their worker died, failed or took longer than its lease.",
+    ["stage"],
+    registry=REGISTRY,
+)
+STREAM_LOST: Final = Counter(
+    "lithify_stream_lost_total",
+    "Entries that were deleted from a stream before they were acknowledged; nothing of ours does that.",
+    ["stage"],
+    registry=REGISTRY,
+)
+ACCEPT_TO_SEARCHABLE: Final = Histogram(
+    "lithify_accept_to_searchable_seconds",
+    "Time from a turn's acceptance until recall can find it; a dead letter sent again counts from then on.",
+    registry=REGISTRY,
+    buckets=WAITING,
+)
+JOB_DURATION: Final = Histogram(
+    "lithify_job_duration_seconds",
+    "Time one attempt of a job took, by outcome: done or failed.",
+    ["queue", "job", "outcome"],
+    registry=REGISTRY,
+    buckets=JOBS,
+)
+ASSEMBLE_DURATION: Final = Histogram(
+    "lithify_assemble_duration_seconds",
+    "Time an assemble took, by phase: read (tail, rules and memories), compose, note (the receipt) and total.",
+    ["phase"],
+    registry=REGISTRY,
+    buckets=ANSWERING,
+)
+ASSEMBLE_TOKENS: Final = Histogram(
+    "lithify_assemble_tokens", "Tokens of the assembled memory part.", registry=REGISTRY, buckets=TOKENS
+)
