@@ -74,11 +74,11 @@ class Shard:
 
     @classmethod
     def load(cls, folder: Path, spec: CollectionSpec) -> "Shard":
-        """Replays the log of a crashed process. Adds the indexes a newer release asks for."""
+        """Replays the log of a crashed process. Takes over the indexes and placements a newer release asks for."""
         if not folder.is_dir():
             raise Misconfigured(f"collection {spec.name} has lost its folder {folder}; restore it from a snapshot")
         with engine_errors(folder):
-            shard = cls(folder, spec, edge.EdgeShard.load(str(folder)))
+            shard = cls(folder, spec, edge.EdgeShard.load(str(folder), engine_config(spec)))
         shard.index()
         return shard
 
