@@ -71,7 +71,7 @@ class EdgeStore:
 
     async def count(self, scope: StoreScope, collection: str, where: Where, /) -> int:
         shard = await self._shard(collection)
-        return shard.count(scoped(scope, where))
+        return await self._read(1, shard.count, scoped(scope, where))
 
     async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
         check_deletion(scope, where)
@@ -152,7 +152,12 @@ class EdgeStore:
         self._folder.close()
 
     async def _read(self, records: int, call: Callable[[*Args], T], *args: *Args) -> T:
-        return call(*args) if records <= LONG_READING else await _run(self._readers, call, *args)
+        if records > LONG_READING:
+            return await _run(self._readers, call, *args)
+        found = call(*args)
+        # Whoever reads page after page would keep the loop for itself otherwise.
+        await asyncio.sleep(0)
+        return found
 
     async def _shard(self, collection: str) -> Shard:
         """Opened at first use, by the writing thread, so that nobody opens it twice."""
