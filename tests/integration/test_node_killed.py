@@ -33,7 +33,8 @@ def turns_file(tmp_path: Path) -> Path:
 def test_every_accepted_turn_is_searchable_exactly_once(tmp_path: Path, models_dir: Path, turns_file: Path) -> None:
     node = NodeProcess(tmp_path / "data", models_dir)
     node.start()
-    command = [sys.executable, "-m", "lithify.cli", "ingest", str(turns_file), "--json"]
+    # Waiting for the last turn keeps the command going until long after the kill, however quickly turns are accepted.
+    command = [sys.executable, "-m", "lithify.cli", "ingest", str(turns_file), "--wait", "--json"]
     ingest = subprocess.Popen(command, env=os.environ | node.environment, stdout=subprocess.PIPE)
     wait_until_some_are_stored(node)
     node.kill()
