@@ -121,11 +121,11 @@ RECALL = Profile(
     top_k=32,
     k1=256,
     k2=64,
-    # With the neighbours of the best, about 60 candidates compete for 2,000 tokens, which hold some 40. More than twice
-    # as many bring .006 more evidence into them, and take half as much time again.
-    leg_hits=28,
-    tokens_per_hit=70.0,
-    passage_share=0.3,
+    # With the neighbours of the best, about 50 candidates compete for 2,000 tokens, which hold some 40. More than twice
+    # as many bring .01 more evidence into them, and take half as much time again.
+    leg_hits=24,
+    tokens_per_hit=80.0,
+    passage_share=0.28,
     similarity_floor=0.05,
     raw_history=True,
     # Fitted by `lithify eval fit` on five conversations and rounded; held out in turn, they lose less than .005. MiniLM
