@@ -8,6 +8,7 @@ from lithify.settings import load_settings
 
 async def test_the_bench_measures_answers_and_their_floor(models_dir: Path) -> None:
     report = await bench_assemble.measure(1_000, load_settings(models_dir=models_dir), rounds=3)
-    assert [row.what for row in report.answers] == ["answer, 1 caller", "answer, 8 callers", "answer, 32 callers"]
+    callers = [f"answer, {number}" for number in ("1 caller", "8 callers", "32 callers")]
+    assert [row.what for row in report.answers] == [*callers, "answer, nothing read before"]
     assert all(0 < row.p50_ms <= row.p95_ms for row in (*report.parts, *report.answers))
     assert report.ratio > 0
