@@ -21,7 +21,7 @@ from lithify.memory.ranking.ranking import Scored
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import coarse_cut, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
-from lithify.memory.temporal.query import TemporalQuery, read_temporal_query
+from lithify.memory.temporal.query import TemporalQuery, only_if_asked, read_temporal_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,14 @@ def draft(ingredients: Ingredients, terms: Terms) -> Draft:
         direct=tuple(direct),
         advice=tuple(distinct_turns(advice)),
         hops=tuple(plan_hops(direct, profile)),
-        temporal=read_temporal_query(ingredients.query, profile.temporal_threshold),
+        temporal=temporal_query(ingredients.query, profile),
     )
+
+
+def temporal_query(query: str, profile: Profile) -> TemporalQuery:
+    """The sources' profile keeps their guard to the letter; elsewhere the question has to ask for a time as well."""
+    read = read_temporal_query(query, profile.temporal_threshold)
+    return read if profile.history == "session" else only_if_asked(read, query)
 
 
 def settle(ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Item], terms: Terms) -> tuple[Fixed, bool]:

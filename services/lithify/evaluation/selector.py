@@ -7,7 +7,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from lithify.assembly.context import Context, Draft, Ingredients, Terms, compose_context, draft
+from lithify.assembly.context import Context, Draft, Ingredients, Terms, compose_context, draft, temporal_query
 from lithify.assembly.deadlines import Deadline
 from lithify.assembly.pools import source_of
 from lithify.assembly.recall import Recall
@@ -20,7 +20,6 @@ from lithify.evaluation.metrics import fraction, mean
 from lithify.evaluation.run import DEADLINE_MS
 from lithify.memory.prompt.budget import memory_budget
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.temporal.query import read_temporal_query
 
 # The selector picks three turns at most: it can decide only where few fit.
 BUDGETS: Final = (200, 300, 500)
@@ -67,7 +66,7 @@ def selection(category: str, size: int, budget: int, found: Sequence[tuple[float
 
 
 def passes_guard(question: Question, profile: Profile) -> bool:
-    return read_temporal_query(question.text, profile.temporal_threshold).guard.applies
+    return temporal_query(question.text, profile).guard.applies
 
 
 async def compared(retriever: Retriever, question: Question, profile: Profile) -> dict[int, tuple[float, float]]:

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from lithify.memory.temporal.anchors import anchor_density, find_anchors
 from lithify.memory.temporal.query import (
     XI_THRESHOLD,
+    Guard,
     Label,
     Reason,
     judge,
+    only_if_asked,
     read_temporal_query,
     temporal_indicator,
     temporal_labels,
@@ -202,3 +204,29 @@ def test_no_slots_or_no_texts_match_nothing() -> None:
 def test_a_cosine_of_the_wrong_shape_is_refused() -> None:
     with pytest.raises(ValueError, match=r"shape \(1, 2\), got \(2, 1\)"):
         covered_slots(["a", "b"], ["text"], np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "How many days passed between the visa interview and the flight?",
+        "When did Mia go hiking after the road trip?",
+        "Which came first, the audit or the move?",
+        "Did she call before or after the wedding?",
+        "How long was it between the fair and the flood?",
+    ],
+)
+def test_a_question_that_asks_for_a_time_keeps_its_guard(query: str) -> None:
+    read = read_temporal_query(query)
+    assert only_if_asked(read, query) == read
+
+
+@pytest.mark.parametrize(
+    "query", ["What did Mia realise after the charity race?", "What genre is Joan's first novella?"]
+)
+def test_a_question_that_only_names_an_event_is_no_question_about_time(query: str) -> None:
+    read = read_temporal_query(query)
+    assert read.guard.applies
+    told = only_if_asked(read, query)
+    assert told.guard == Guard(False, Reason.NO_TIME_ASKED)
+    assert (told.slots, told.xi) == (read.slots, read.xi)

@@ -1,9 +1,10 @@
 """Recognises questions about time and guards the switch to the coverage selector (spec 09 §1 and §7)."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from lithify.memory.ranking.cues import asks_when
 from lithify.memory.temporal.slots import MAX_SLOTS, event_slots, offers_two_sides
 
 XI_THRESHOLD = 0.3
@@ -27,6 +28,7 @@ class Reason(StrEnum):
     SLOT_COUNT = "slot_count"
     TWO_EVENTS = "two_events"
     EARLIEST_EVENT = "earliest_event"
+    NO_TIME_ASKED = "no_time_asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ _CUES: tuple[tuple[Label, re.Pattern[str], float], ...] = (
     (Label.SINCE_OR_BETWEEN, _cue("since|between"), 0.7),
     (Label.WHEN_DID, _cue(r"when\s+did"), 0.7),
 )
+_ORDER = _cue(r"before\s+or\s+after|(?:came|happened|comes|was)\s+(?:first|earlier)")
 _DISTANCE_LABELS = frozenset({Label.HOW_MANY_DAYS, Label.HOW_LONG, Label.BEFORE_OR_AFTER, Label.SINCE_OR_BETWEEN})
 
 
@@ -77,6 +80,18 @@ def read_temporal_query(query: str, threshold: float = XI_THRESHOLD, drop_filler
     guard = judge(labels, xi, len(slots), threshold)
     comparison = guard.reason is Reason.EARLIEST_EVENT and offers_two_sides(query)
     return TemporalQuery(labels, xi, slots, guard, comparison)
+
+
+def asks_for_time(query: str) -> bool:
+    """Whether a time, or an order in time, is wanted: "what did she buy after the fair?" only names an event."""
+    return asks_when(query) or _ORDER.search(query) is not None or offers_two_sides(query)
+
+
+def only_if_asked(read: TemporalQuery, query: str) -> TemporalQuery:
+    """The same with a guard that also wants the question to ask for a time."""
+    if not read.guard.applies or asks_for_time(query):
+        return read
+    return replace(read, guard=Guard(False, Reason.NO_TIME_ASKED), comparison=False)
 
 
 def judge(labels: tuple[Label, ...], xi: float, slot_count: int, threshold: float = XI_THRESHOLD) -> Guard:
