@@ -1,7 +1,7 @@
 """`lithify ingest`: sends a file of turns, safely repeatable because every turn carries its own id."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -77,7 +77,8 @@ def batched(items: Iterator[Numbered], size: int) -> Iterator[list[Numbered]]:
 
 
 def send(api: Api, batch: list[Numbered], tally: Tally) -> None:
-    answer = patiently(api, [turn for _, turn in batch])
+    turns = [turn for _, turn in batch]
+    answer = patiently(lambda: api.call("POST", "/v1/turns:batch", {"turns": turns}))
     tally.accepted += answer["accepted"]
     tally.duplicate += answer["duplicate"]
     for result in answer["results"]:
@@ -91,12 +92,12 @@ def reason_of(result: dict[str, Any]) -> str:
     return told or f"event_id {result['event_id']!r} was used before with other content"
 
 
-def patiently(api: Api, turns: list[Any]) -> dict[str, Any]:
-    """Retries outages with the same ids, so that nothing is stored twice; being asked to wait is no outage."""
+def patiently(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Asks again after an outage, with the same ids, so nothing is stored twice; being asked to wait is no outage."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            answer: dict[str, Any] = api.call("POST", "/v1/turns:batch", {"turns": turns})
+            answer = ask()
         except Overloaded as busy:
             time.sleep(busy.retry_after_s)
             deadline = time.monotonic() + PATIENCE_SECONDS
@@ -109,7 +110,7 @@ def patiently(api: Api, turns: list[Any]) -> dict[str, Any]:
 
 
 def wait_until_searchable(api: Api) -> None:
-    while api.call("GET", "/v1/status")["unsearchable"]:
+    while patiently(lambda: api.call("GET", "/v1/status"))["unsearchable"]:
         time.sleep(PAUSE_SECONDS)
 
 
