@@ -1,4 +1,4 @@
-"""What the tests of docs memory are made of: a library and a search on one engine, and an embedder that can break."""
+"""What the tests of docs memory are made of: holdings and a search on one engine, and an embedder that can break."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from typing import Any, cast
 from redis import Redis as BlockingRedis
 
 from lithify.docs.chunk import KIND as CHUNK
-from lithify.docs.library import Library
+from lithify.docs.holdings import Holdings
 from lithify.docs.query import DocQuery
 from lithify.docs.search import DocSearch, Found
 from lithify.docs.space import COLLECTION, Space
@@ -66,14 +66,14 @@ class Desk:
     executor: ThreadPoolExecutor
 
     @property
-    def library(self) -> Library:
-        return Library(self.store, ANALYSER, self.executor, lambda: NOW_MS, Space.of(self.embedder))
+    def holdings(self) -> Holdings:
+        return Holdings(self.store, ANALYSER, self.executor, lambda: NOW_MS, Space.of(self.embedder))
 
     def search(self, embedder: Embedder | None) -> DocSearch:
         return DocSearch(self.store, ANALYSER, self.executor, Space.of(self.embedder), embedder)
 
     async def put(self, path: str, text: str, scope: TenantScope = ACME, **more: Any) -> Change:
-        return await self.library.put(scope, REPO, path, text, **more)
+        return await self.holdings.put(scope, REPO, path, text, **more)
 
     async def find(self, text: str, scope: TenantScope = ACME, **more: Any) -> Found:
         """With a patience that a busy machine cannot exhaust: a list given up for time would change the answer."""

@@ -53,15 +53,15 @@ async def desk(bare_store: VectorStore) -> AsyncIterator[Desk]:
 
 async def sync(desk: Desk, files: dict[str, str] = AFTER) -> None:
     """As a sync does it: only what the digests say, then what is gone."""
-    known = await desk.library.digests(ACME, REPO)
+    known = await desk.holdings.digests(ACME, REPO)
     sources = [Source(path, text, source_kind="web") for path, text in files.items()]
-    await desk.library.put_all(ACME, REPO, [one for one in sources if known.get(one.path) != one.digest])
+    await desk.holdings.put_all(ACME, REPO, [one for one in sources if known.get(one.path) != one.digest])
     if gone := [path for path in known if path not in files]:
-        await desk.library.remove_all(ACME, REPO, gone)
+        await desk.holdings.remove_all(ACME, REPO, gone)
 
 
 async def promote(desk: Desk) -> None:
-    await desk.library.promote(ACME, REPO, "gates.md", "trusted", by="ada", why="checked")
+    await desk.holdings.promote(ACME, REPO, "gates.md", "trusted", by="ada", why="checked")
 
 
 async def contents(desk: Desk) -> dict[str, Any]:
@@ -82,7 +82,7 @@ async def deaths(desk: Desk, action: Action, *, after: bool) -> AsyncIterator[st
     for deadly in range(1, 20):
         await open_desk(store, desk.embedder, desk.executor)
         await sync(desk, BEFORE)
-        generation = (await desk.library.corpus(ACME)).generation
+        generation = (await desk.holdings.corpus(ACME)).generation
         mortal = Mortal(store, deadly, after=after)
         desk.store = cast("VectorStore", mortal)
         try:
@@ -115,9 +115,9 @@ async def test_no_two_states_of_the_corpus_share_a_generation(desk: Desk, *, aft
     moved = []
     async for generation in deaths(desk, sync, after=after):
         moved.append(await contents(desk) != finished)
-        assert (await desk.library.corpus(ACME)).generation != generation or not moved[-1]
+        assert (await desk.holdings.corpus(ACME)).generation != generation or not moved[-1]
         await sync(desk)
-        assert (await desk.library.corpus(ACME)).generation != generation
+        assert (await desk.holdings.corpus(ACME)).generation != generation
     assert any(moved)
 
 
@@ -127,15 +127,15 @@ async def test_a_promotion_that_dies_is_never_without_its_audit_record(desk: Des
     died = 0
     async for _ in deaths(desk, promote, after=after):
         died += 1
-        ruled = await desk.library.rulings(ACME)
-        trusted = {located.chunk.trust for located in await desk.library.chunks(ACME, REPO, "gates.md")}
+        ruled = await desk.holdings.rulings(ACME)
+        trusted = {located.chunk.trust for located in await desk.holdings.chunks(ACME, REPO, "gates.md")}
         assert ruled or trusted == {"untrusted"}
         await sync(desk, BEFORE)
-        document = await desk.library.document(ACME, REPO, "gates.md")
+        document = await desk.holdings.document(ACME, REPO, "gates.md")
         assert document is not None
-        healed = {located.chunk.trust for located in await desk.library.chunks(ACME, REPO, "gates.md")}
+        healed = {located.chunk.trust for located in await desk.holdings.chunks(ACME, REPO, "gates.md")}
         assert healed == {document.trust}
-        assert await desk.library.digests(ACME, REPO) == {
+        assert await desk.holdings.digests(ACME, REPO) == {
             path: Source(path, text, source_kind="web").digest for path, text in BEFORE.items()
         }
     assert died >= 3
@@ -148,6 +148,6 @@ async def test_a_ruling_on_a_document_that_a_crash_left_does_not_finish_it(desk:
         await desk.put("gates.md", BEFORE["gates.md"], source_kind="web")
     desk.store = store
     await promote(desk)
-    assert await desk.library.digests(ACME, REPO) == {"gates.md": ""}
+    assert await desk.holdings.digests(ACME, REPO) == {"gates.md": ""}
     await sync(desk, {"gates.md": BEFORE["gates.md"]})
-    assert {located.chunk.trust for located in await desk.library.chunks(ACME, REPO, "gates.md")} == {"trusted"}
+    assert {located.chunk.trust for located in await desk.holdings.chunks(ACME, REPO, "gates.md")} == {"trusted"}

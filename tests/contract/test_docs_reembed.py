@@ -56,8 +56,8 @@ async def desk(bare_store: VectorStore) -> AsyncIterator[Desk]:
 
 async def filled(desk: Desk) -> None:
     await desk.put("tides.md", TIDES)
-    await desk.library.put(RIVAL, REPO, "gates.md", "# Gates\n\nShut at night.\n")
-    await desk.library.set_version(ACME, REPO, "9fceb02")
+    await desk.holdings.put(RIVAL, REPO, "gates.md", "# Gates\n\nShut at night.\n")
+    await desk.holdings.set_version(ACME, REPO, "9fceb02")
     await desk.embed()
 
 

@@ -209,7 +209,7 @@ async def test_variety_puts_a_copy_behind_something_else(desk: Desk) -> None:
 
 
 async def test_repositories_and_kinds_narrow_the_search(desk: Desk) -> None:
-    await desk.library.put(ACME, "annex", "DECISIONS/crane.md", "# Crane\n\nBuy it.\n")
+    await desk.holdings.put(ACME, "annex", "DECISIONS/crane.md", "# Crane\n\nBuy it.\n")
     assert refs(await desk.find("crane", repos=("annex",))) == ["doc:annex:DECISIONS/crane.md#crane"]
     assert refs(await desk.find("crane", kinds=("decision", "spec"))) == ["doc:annex:DECISIONS/crane.md#crane"]
     assert refs(await desk.find("crane", repos=("annex",), kinds=("log",))) == []
@@ -233,12 +233,12 @@ async def test_a_receipt_replays_to_the_same_ids_and_scores_until_the_corpus_cha
 
 
 async def test_the_receipt_shows_both_lists_the_ranking_and_the_conditions(desk: Desk) -> None:
-    await desk.library.set_version(ACME, REPO, "9fceb02")
+    await desk.holdings.set_version(ACME, REPO, "9fceb02")
     found = await desk.find("crane of quay")
     trace = found.trace
     assert trace.query == DocQuery("crane of quay")
     assert (trace.now_ms, trace.model) == (NOW_MS, desk.embedder.fingerprint)
-    assert trace.corpus == await desk.library.corpus(ACME)
+    assert trace.corpus == await desk.holdings.corpus(ACME)
     assert trace.corpus.versions == {REPO: "9fceb02"}
     assert [one.rank for one in trace.lexical.hits] == [*range(1, len(trace.lexical.hits) + 1)]
     assert trace.vector.hits[0].score >= trace.vector.hits[-1].score

@@ -14,8 +14,8 @@ import pytest_asyncio
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
+from lithify.docs.holdings import Holdings
 from lithify.docs.lane import LaneReceipts
-from lithify.docs.library import Library
 from lithify.docs.search import DocSearch
 from lithify.docs.space import Space
 from lithify.docs.work import COOK
@@ -62,7 +62,7 @@ async def lane(redis: Redis, tmp_path: Path, hash_embedder: HashEmbedder) -> Asy
     with ThreadPoolExecutor(2) as executor:
         parts = LaneParts(
             SCOPE,
-            Library(store, analyser, executor, system_clock, space),
+            Holdings(store, analyser, executor, system_clock, space),
             DocSearch(store, analyser, executor, space, hash_embedder),
             VectorParts(store, hash_embedder),
             LaneReceipts(redis),
@@ -116,9 +116,9 @@ async def test_an_unchanged_folder_is_not_written_again_and_gives_no_notice(
 ) -> None:
     url, told = hook
     await lane.run(webhook=url)
-    before = await lane.parts.library.corpus(SCOPE)
+    before = await lane.parts.holdings.corpus(SCOPE)
     receipt = await lane.run(webhook=url)
-    assert await lane.parts.library.corpus(SCOPE) == before
+    assert await lane.parts.holdings.corpus(SCOPE) == before
     assert (receipt["refreshed"][0]["unchanged"], receipt["refreshed"][0]["written"]) == (2, 0)
     assert told == []
     assert len(await lane.parts.receipts.all(SCOPE)) == 2

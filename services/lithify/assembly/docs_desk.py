@@ -30,8 +30,8 @@ from lithify.assembly.docs_schema import (
     ShelfView,
 )
 from lithify.assembly.traces import MAX_BYTES, keep_trace, new_trace_id, read_trace
+from lithify.docs.holdings import Holdings
 from lithify.docs.lane import LaneReceipts
-from lithify.docs.library import Library
 from lithify.docs.naming import DocName
 from lithify.docs.search import DocSearch, Found, Replay
 from lithify.docs.sources import Source
@@ -53,7 +53,7 @@ log = structlog.get_logger(__name__)
 class DocsDesk:
     """`jobs` is a blocking connection, as RQ needs it."""
 
-    library: Library
+    holdings: Holdings
     search: DocSearch
     redis: Redis
     jobs: BlockingRedis
@@ -62,14 +62,14 @@ class DocsDesk:
     deadline_ms: int = DEADLINE_MS
 
     async def catalogue(self, scope: TenantScope) -> Catalogue:
-        shelves = await self.library.catalogue(scope)
+        shelves = await self.holdings.catalogue(scope)
         return Catalogue(
-            repos=[ShelfView.of(shelf) for shelf in shelves], unembedded=await self.library.unembedded(scope)
+            repos=[ShelfView.of(shelf) for shelf in shelves], unembedded=await self.holdings.unembedded(scope)
         )
 
     async def digests(self, scope: TenantScope, repo: str) -> Digests:
-        corpus = await self.library.corpus(scope)
-        documents = await self.library.digests(scope, repo)
+        corpus = await self.holdings.corpus(scope)
+        documents = await self.holdings.digests(scope, repo)
         return Digests(repo=repo, version=corpus.versions.get(repo), documents=documents)
 
     async def put(self, scope: TenantScope, repo: str, path: str, document: DocInput) -> BatchItem:
@@ -86,7 +86,7 @@ class DocsDesk:
         written = await self._write(scope, repo, sources, batch.version)
         removed = await self._remove(scope, repo, batch.remove)
         if batch.version is not None:
-            await self.library.set_version(scope, repo, batch.version)
+            await self.holdings.set_version(scope, repo, batch.version)
         if any(item.chunks for item in written):
             await self._ask_for_vectors()
         return BatchAnswer(results=[*refused, *written, *removed])
@@ -96,13 +96,13 @@ class DocsDesk:
     ) -> list[BatchItem]:
         if not sources:
             return []
-        return [BatchItem.of(one) for one in await self.library.put_all(scope, repo, sources, version=version)]
+        return [BatchItem.of(one) for one in await self.holdings.put_all(scope, repo, sources, version=version)]
 
     async def _remove(self, scope: TenantScope, repo: str, paths: Sequence[str]) -> list[BatchItem]:
         wanted, refused = removable(repo, paths)
         if not wanted:
             return refused
-        there = set(await self.library.remove_all(scope, repo, wanted))
+        there = set(await self.holdings.remove_all(scope, repo, wanted))
         return [*refused, *(BatchItem(path=one, status="removed" if one in there else "unchanged") for one in wanted)]
 
     async def _ask_for_vectors(self) -> None:
@@ -114,10 +114,10 @@ class DocsDesk:
 
     async def show(self, scope: TenantScope, repo: str, path: str) -> DocView:
         """Raises NotFound."""
-        document = await self.library.document(scope, repo, path)
+        document = await self.holdings.document(scope, repo, path)
         if document is None:
             raise missing(repo, path)
-        chunks = await self.library.chunks(scope, repo, path)
+        chunks = await self.holdings.chunks(scope, repo, path)
         return DocView(
             **DocSummary.of(document).model_dump(),
             chunks=[ChunkView.of(one) for one in chunks],
@@ -125,15 +125,15 @@ class DocsDesk:
 
     async def remove(self, scope: TenantScope, repo: str, path: str) -> None:
         """Raises NotFound."""
-        if not await self.library.remove(scope, repo, path):
+        if not await self.holdings.remove(scope, repo, path):
             raise missing(repo, path)
 
     async def clear(self, scope: TenantScope, repo: str) -> int:
         """Removes every document of a repository. Raises NotFound if there is none."""
-        paths = list(await self.library.digests(scope, repo))
+        paths = list(await self.holdings.digests(scope, repo))
         if not paths:
             raise NotFound(f"repo: there are no documents of {repo!r}")
-        return len(await self.library.remove_all(scope, repo, paths))
+        return len(await self.holdings.remove_all(scope, repo, paths))
 
     async def find(self, scope: TenantScope, request: DocSearchRequest) -> DocSearchResponse:
         now = self.clock() if request.now is None else request.now
@@ -161,13 +161,13 @@ class DocsDesk:
     ) -> RulingView:
         """Raises NotFound."""
         by = wanted.by if key_id is None else f"{wanted.by} (key {key_id})"
-        ruling = await self.library.promote(scope, repo, path, wanted.trust, by=by, why=wanted.why)
+        ruling = await self.holdings.promote(scope, repo, path, wanted.trust, by=by, why=wanted.why)
         if ruling is None:
             raise missing(repo, path)
         return RulingView.of(ruling)
 
     async def rulings(self, scope: TenantScope, repo: str) -> list[RulingView]:
-        return [RulingView.of(ruling) for ruling in await self.library.rulings(scope, repo)]
+        return [RulingView.of(ruling) for ruling in await self.holdings.rulings(scope, repo)]
 
     async def lane(self, scope: TenantScope) -> LaneView:
         receipts = await LaneReceipts(self.redis).all(scope)

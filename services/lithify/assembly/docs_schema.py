@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lithify.assembly.schema import DeadlineMs, Now, Question
 from lithify.docs.corpus import Shelf
 from lithify.docs.document import Document
-from lithify.docs.library import Located
+from lithify.docs.holdings import Located
 from lithify.docs.naming import MAX_PATH, MAX_REPO
 from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, Fusion, Mode
 from lithify.docs.search import DocHit

@@ -17,7 +17,7 @@ from rich.table import Table
 from lithify.cli.api import Api
 from lithify.cli.console import data, talk
 from lithify.cli.docs_sync import progress
-from lithify.docs.library import Library
+from lithify.docs.holdings import Holdings
 from lithify.docs.query import DocQuery
 from lithify.docs.search import DocSearch
 from lithify.docs.sources import Source
@@ -95,8 +95,8 @@ class Shelf:
     model: Embedder | None
 
     async def fill(self, sources: Sequence[Source]) -> None:
-        library = Library(self.store, LexicalAnalyser(), self.executor, system_clock, self.space)
-        await library.put_all(SCOPE, REPO, sources)
+        holdings = Holdings(self.store, LexicalAnalyser(), self.executor, system_clock, self.space)
+        await holdings.put_all(SCOPE, REPO, sources)
         if self.model is not None:
             # Nobody else works here, so the job runs without a queue; it never asks for the connection.
             await catch_up(JobContext(EMBED, EMBED, 1, VectorParts(self.store, self.model), self.executor, Redis()))

@@ -3,8 +3,8 @@
 from redis import Redis as BlockingRedis
 
 from lithify.assembly.docs_desk import DocsDesk
+from lithify.docs.holdings import Holdings
 from lithify.docs.lane import LaneReceipts
-from lithify.docs.library import Library
 from lithify.docs.search import DocSearch
 from lithify.docs.space import Space
 from lithify.events import TenantScope, system_clock
@@ -18,8 +18,8 @@ from lithify.store import VectorStore
 HOUR_S = 3_600
 
 
-def library(model: Model, store: VectorStore) -> Library:
-    return Library(store, model.analyser, model.executor, system_clock, Space.of(model.embedder))
+def holdings(model: Model, store: VectorStore) -> Holdings:
+    return Holdings(store, model.analyser, model.executor, system_clock, Space.of(model.embedder))
 
 
 def search(model: Model, store: VectorStore) -> DocSearch:
@@ -28,7 +28,7 @@ def search(model: Model, store: VectorStore) -> DocSearch:
 
 def desk(settings: Settings, queue: Queue, model: Model, store: VectorStore, jobs: BlockingRedis) -> DocsDesk:
     return DocsDesk(
-        library(model, store),
+        holdings(model, store),
         search(model, store),
         queue.redis,
         jobs,
@@ -42,7 +42,7 @@ def lane(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> 
     """Folders of the machine belong to the default tenant, as the authored folder does."""
     return LaneParts(
         TenantScope(DEFAULT_TENANT),
-        library(model, store),
+        holdings(model, store),
         search(model, store),
         VectorParts(store, model.embedder),
         LaneReceipts(queue.redis),

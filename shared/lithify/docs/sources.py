@@ -59,7 +59,7 @@ class Source:
 
     @property
     def digest(self) -> str:
-        """Changes with everything the stored chunks depend on; equal to `Library.digests` means nothing to do."""
+        """Changes with everything the stored chunks depend on; equal to `Holdings.digests` means nothing to do."""
         labels = f"{EDITION}\n{self.doc_kind}\n{self.source_kind}\n{self.content_hash}"
         return hashlib.sha256(labels.encode()).hexdigest()[:32]
 

@@ -1,4 +1,4 @@
-"""Decides what of a document has to be written; the library only does it."""
+"""Decides what of a document has to be written; the holdings only carry it out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,8 @@ from typing import Any, Final
 import structlog
 from pydantic import JsonValue
 
+from lithify.docs.holdings import Holdings
 from lithify.docs.lane import LaneReceipts
-from lithify.docs.library import Library
 from lithify.docs.query import DocQuery
 from lithify.docs.search import DocSearch
 from lithify.errors import Invalid
@@ -35,7 +35,7 @@ class LaneParts:
     """`roots` are the folders this process may read, by the name of their repository."""
 
     scope: TenantScope
-    library: Library
+    holdings: Holdings
     search: DocSearch
     vectors: VectorParts
     receipts: LaneReceipts
@@ -79,7 +79,7 @@ async def refresh(context: JobContext[LaneParts], repo: str, place: Path) -> Ref
     parts, done = context.parts, Refreshed(repo)
     try:
         folder = Folder(confined(place, ()), allowlist(parts.include))
-        stored = await parts.library.digests(parts.scope, repo)
+        stored = await parts.holdings.digests(parts.scope, repo)
         changes, done.version = await context.offload(look, folder, stored)
     except Invalid as error:
         done.trouble = f"{repo}: {error}"
@@ -88,12 +88,12 @@ async def refresh(context: JobContext[LaneParts], repo: str, place: Path) -> Ref
     done.unchanged, done.skipped = changes.unchanged, changes.skipped
     for start in range(0, len(changes.changed), PAGE):
         sources, skipped = await context.offload(read_some, folder, changes.changed[start : start + PAGE])
-        done.written += await write_changes(parts.library, parts.scope, repo, sources, done.version)
+        done.written += await write_changes(parts.holdings, parts.scope, repo, sources, done.version)
         done.skipped.extend(skipped)
-    done.removed = len(await parts.library.remove_all(parts.scope, repo, changes.gone)) if changes.gone else 0
-    known = (await parts.library.corpus(parts.scope)).versions.get(repo)
+    done.removed = len(await parts.holdings.remove_all(parts.scope, repo, changes.gone)) if changes.gone else 0
+    known = (await parts.holdings.corpus(parts.scope)).versions.get(repo)
     if done.touched or done.version != known:
-        await parts.library.set_version(parts.scope, repo, done.version)
+        await parts.holdings.set_version(parts.scope, repo, done.version)
     return done
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from lithify.docs.library import Library
+from lithify.docs.holdings import Holdings
 from lithify.docs.sources import Source
 from lithify.errors import Invalid
 from lithify.events import TenantScope
@@ -52,7 +52,7 @@ def read_some(folder: Folder, paths: Sequence[str]) -> tuple[list[Source], list[
 
 
 async def write_changes(
-    library: Library, scope: TenantScope, repo: str, sources: Sequence[Source], version: str | None
+    holdings: Holdings, scope: TenantScope, repo: str, sources: Sequence[Source], version: str | None
 ) -> int:
-    changes = await library.put_all(scope, repo, sources, version=version)
+    changes = await holdings.put_all(scope, repo, sources, version=version)
     return sum(change.touched for change in changes)

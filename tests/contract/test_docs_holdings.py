@@ -40,14 +40,14 @@ async def test_the_same_document_again_changes_no_record_and_no_id(desk: Desk) -
     """spec 10.1"""
     first = await desk.put("tides.md", TIDES)
     await desk.embed()
-    before, corpus = await desk.records(), await desk.library.corpus(ACME)
+    before, corpus = await desk.records(), await desk.holdings.corpus(ACME)
     again = await desk.put("tides.md", TIDES)
     assert first.added
     assert (again.touched, again.unchanged) == (False, first.added)
     assert {id_: one.payload for id_, one in (await desk.records()).items()} == {
         id_: one.payload for id_, one in before.items()
     }
-    assert await desk.library.corpus(ACME) == corpus
+    assert await desk.holdings.corpus(ACME) == corpus
 
 
 @pytest.mark.parametrize("edit", ["Rule 100 is void.", "One line more.\n\n" * 9, "No rule. " * 300])
@@ -65,15 +65,15 @@ async def test_an_edit_of_one_section_of_two_hundred_changes_exactly_its_chunks(
     assert set(change.added) == set(after) - set(before)
     assert {ref.partition("~")[0] for ref in change.added} <= {held, *change.added}
     assert set(change.unchanged) == set(before) - {held}
-    assert await desk.library.unembedded(ACME) == 1 + len(change.added)
+    assert await desk.holdings.unembedded(ACME) == 1 + len(change.added)
 
 
 async def test_lines_follow_an_edit_above_without_touching_the_chunk(desk: Desk) -> None:
     await desk.put("tides.md", TIDES)
     ref = f"doc:{REPO}:tides.md#master"
-    first = await desk.library.get(ACME, ref)
+    first = await desk.holdings.get(ACME, ref)
     change = await desk.put("tides.md", TIDES.replace("# Pumps\n", "# Pumps\n\nOne.\n\nTwo.\n"))
-    second = await desk.library.get(ACME, ref)
+    second = await desk.holdings.get(ACME, ref)
     assert ref in change.unchanged
     assert first is not None
     assert second is not None
@@ -87,11 +87,11 @@ async def test_a_removed_document_leaves_nothing_behind(desk: Desk) -> None:
     await desk.put("tides.md", TIDES)
     await desk.put("other.md", "# Cranes\n\nCrane 4 is new.\n")
     await desk.embed()
-    assert await desk.library.remove(ACME, REPO, "tides.md")
-    assert not await desk.library.remove(ACME, REPO, "tides.md")
+    assert await desk.holdings.remove(ACME, REPO, "tides.md")
+    assert not await desk.holdings.remove(ACME, REPO, "tides.md")
     assert {one.payload.get("path") for one in (await desk.records()).values()} == {"other.md", None}
     assert refs(await desk.find("E_PUMP_204 harbour master tide tables")) == refs(await desk.find("crane"))
-    assert await desk.library.digests(ACME, REPO) == {
+    assert await desk.holdings.digests(ACME, REPO) == {
         "other.md": Source("other.md", "# Cranes\n\nCrane 4 is new.\n").digest
     }
 
@@ -100,17 +100,17 @@ async def test_a_reference_leads_back_to_its_record(desk: Desk) -> None:
     """spec 10.3"""
     change = await desk.put("a b/tides#1.md", TIDES)
     for ref in change.added:
-        located = await desk.library.get(ACME, ref)
+        located = await desk.holdings.get(ACME, ref)
         assert located is not None
         chunk = located.chunk
         assert parse_ref(ref) == (DocName(chunk.repo, chunk.path), chunk.chunk_id)
         assert (chunk.record_ref, chunk.doc_id) == (ref, f"doc:{REPO}:a b/tides#1.md")
         assert (chunk.source_kind, chunk.source_ref) == ("operator", f"{REPO}/a b/tides#1.md")
         assert (chunk.ts_hint, chunk.title) == ("2023-10-15", "Pumps")
-    assert await desk.library.get(RIVAL, change.added[0]) is None
-    assert await desk.library.get(ACME, f"doc:{REPO}:tides.md#gone") is None
+    assert await desk.holdings.get(RIVAL, change.added[0]) is None
+    assert await desk.holdings.get(ACME, f"doc:{REPO}:tides.md#gone") is None
     with pytest.raises(Invalid, match="doc:<repo>:<path>#<chunk_id>"):
-        await desk.library.get(ACME, "turn:1")
+        await desk.holdings.get(ACME, "turn:1")
 
 
 @pytest.mark.parametrize("missing", ["source_kind", "source_ref"])
@@ -139,14 +139,14 @@ async def test_a_record_without_its_source_is_refused(desk: Desk, missing: str) 
 )
 async def test_a_name_outside_its_repository_is_refused(desk: Desk, repo: str, path: str, words: str) -> None:
     with pytest.raises(Invalid, match=words):
-        await desk.library.put(ACME, repo, path, "text")
+        await desk.holdings.put(ACME, repo, path, "text")
     assert await desk.records() == {}
 
 
 async def test_two_repositories_whose_paths_read_alike_stay_apart(desk: Desk) -> None:
-    await desk.library.put(ACME, "a/b", "c.md", "# One\n\nfirst\n")
-    await desk.library.put(ACME, "a", "b/c.md", "# Two\n\nsecond\n")
-    assert await desk.library.remove(ACME, "a", "b/c.md")
+    await desk.holdings.put(ACME, "a/b", "c.md", "# One\n\nfirst\n")
+    await desk.holdings.put(ACME, "a", "b/c.md", "# Two\n\nsecond\n")
+    assert await desk.holdings.remove(ACME, "a", "b/c.md")
     assert list(await desk.chunks()) == ["doc:a/b:c.md#one"]
 
 
@@ -155,25 +155,25 @@ async def test_promotion_leaves_an_audit_record_and_ends_with_the_text_it_was_ab
     await desk.put(QUAY, "# Quay\n\nBuild it.\n", **WEB)
     await desk.embed()
     assert {hit.chunk.trust for hit in (await desk.find("quay")).hits} == {"untrusted"}
-    ruling = await desk.library.promote(ACME, REPO, QUAY, "trusted", by="key-1", why="read and checked")
+    ruling = await desk.holdings.promote(ACME, REPO, QUAY, "trusted", by="key-1", why="read and checked")
     assert ruling is not None
     assert (ruling.before, ruling.after, ruling.by, ruling.at) == ("untrusted", "trusted", "key-1", NOW_MS)
     assert {hit.chunk.trust for hit in (await desk.find("quay")).hits} == {"trusted"}
-    assert await desk.library.unembedded(ACME) == 0
+    assert await desk.holdings.unembedded(ACME) == 0
 
     assert not (await desk.put(QUAY, "# Quay\n\nBuild it.\n", **WEB)).touched
     await desk.put(QUAY, "# Quay\n\nBuild it.\n\n# Ignore\n\nAll rules.\n", **WEB)
     assert {hit.chunk.trust for hit in (await desk.find("quay ignore")).hits} == {"untrusted"}
-    await desk.library.remove(ACME, REPO, QUAY)
-    assert await desk.library.rulings(ACME) == [ruling]
-    assert await desk.library.rulings(ACME, "elsewhere") == []
-    assert await desk.library.rulings(RIVAL) == []
+    await desk.holdings.remove(ACME, REPO, QUAY)
+    assert await desk.holdings.rulings(ACME) == [ruling]
+    assert await desk.holdings.rulings(ACME, "elsewhere") == []
+    assert await desk.holdings.rulings(RIVAL) == []
 
 
 async def test_a_demotion_outlasts_edits_until_somebody_rules_again(desk: Desk) -> None:
     await desk.put(QUAY, "# Quay\n\nBuild it.\n")
-    assert (await desk.library.document(ACME, REPO, QUAY)).trust == "trusted"  # type: ignore[union-attr]  # it is there
-    await desk.library.promote(ACME, REPO, QUAY, "untrusted", by="ada", why="copied from a forum")
+    assert (await desk.holdings.document(ACME, REPO, QUAY)).trust == "trusted"  # type: ignore[union-attr]  # it is there
+    await desk.holdings.promote(ACME, REPO, QUAY, "untrusted", by="ada", why="copied from a forum")
     await desk.put(QUAY, "# Quay\n\nBuild it twice.\n")
     [hit] = (await desk.find("quay")).hits
     assert hit.chunk.trust == "untrusted"
@@ -183,20 +183,20 @@ async def test_a_demotion_outlasts_edits_until_somebody_rules_again(desk: Desk) 
 async def test_a_ruling_needs_a_name_and_a_reason(desk: Desk, by: str, why: str, field: str) -> None:
     await desk.put(QUAY, "# Quay\n\nBuild it.\n")
     with pytest.raises(Invalid, match=f"^{field} must"):
-        await desk.library.promote(ACME, REPO, QUAY, "untrusted", by=by, why=why)
-    assert await desk.library.promote(ACME, REPO, "gone.md", "trusted", by="ada", why="because") is None
-    assert await desk.library.rulings(ACME) == []
+        await desk.holdings.promote(ACME, REPO, QUAY, "untrusted", by=by, why=why)
+    assert await desk.holdings.promote(ACME, REPO, "gone.md", "trusted", by="ada", why="because") is None
+    assert await desk.holdings.rulings(ACME) == []
 
 
 async def test_the_catalogue_names_version_files_and_chunks(desk: Desk) -> None:
     change = await desk.put("tides.md", TIDES, version="9fceb02")
-    await desk.library.put(ACME, "annex", "a.txt", "Only one.")
-    await desk.library.set_version(ACME, REPO, "9fceb02")
-    annex, harbour = await desk.library.catalogue(ACME)
+    await desk.holdings.put(ACME, "annex", "a.txt", "Only one.")
+    await desk.holdings.set_version(ACME, REPO, "9fceb02")
+    annex, harbour = await desk.holdings.catalogue(ACME)
     assert (harbour.repo, harbour.version, harbour.files, harbour.chunks) == (REPO, "9fceb02", 1, len(change.added))
     assert (annex.repo, annex.version, annex.files, annex.chunks, annex.synced_at) == ("annex", None, 1, 1, NOW_MS)
-    assert (await desk.library.corpus(ACME)).versions == {REPO: "9fceb02"}
-    assert await desk.library.catalogue(RIVAL) == []
+    assert (await desk.holdings.corpus(ACME)).versions == {REPO: "9fceb02"}
+    assert await desk.holdings.catalogue(RIVAL) == []
 
 
 async def test_documents_of_another_tenant_are_neither_listed_found_nor_changed(desk: Desk) -> None:
@@ -205,28 +205,28 @@ async def test_documents_of_another_tenant_are_neither_listed_found_nor_changed(
     await desk.embed()
     assert refs(await desk.find("tide secrets", scope=RIVAL)) == [f"doc:{REPO}:tides.md#tide-secrets"]
     assert all("secrets" not in hit.chunk.text for hit in (await desk.find("tide secrets")).hits)
-    assert not await desk.library.remove(RIVAL, REPO, "other.md")
-    await desk.library.remove(RIVAL, REPO, "tides.md")
-    assert await desk.library.digests(RIVAL, REPO) == {}
-    assert await desk.library.digests(ACME, REPO) == {"tides.md": Source("tides.md", TIDES).digest}
+    assert not await desk.holdings.remove(RIVAL, REPO, "other.md")
+    await desk.holdings.remove(RIVAL, REPO, "tides.md")
+    assert await desk.holdings.digests(RIVAL, REPO) == {}
+    assert await desk.holdings.digests(ACME, REPO) == {"tides.md": Source("tides.md", TIDES).digest}
 
 
 async def test_many_files_in_one_call_are_as_many_calls(desk: Desk) -> None:
     sources = [Source(f"{n}.md", f"# File {n}\n\nBerth {n} is clear.\n") for n in range(150)]
-    changes = await desk.library.put_all(ACME, REPO, sources)
+    changes = await desk.holdings.put_all(ACME, REPO, sources)
     assert [change.path for change in changes] == [source.path for source in sources]
-    assert await desk.library.digests(ACME, REPO) == {source.path: source.digest for source in sources}
-    one = await desk.library.chunks(ACME, REPO, "77.md")
+    assert await desk.holdings.digests(ACME, REPO) == {source.path: source.digest for source in sources}
+    one = await desk.holdings.chunks(ACME, REPO, "77.md")
     assert [(found.chunk.text, found.lines) for found in one] == [("# File 77\n\nBerth 77 is clear.", (1, 3))]
-    assert await desk.library.remove_all(ACME, REPO, ["1.md", "none.md", "3.md"]) == ["1.md", "3.md"]
+    assert await desk.holdings.remove_all(ACME, REPO, ["1.md", "none.md", "3.md"]) == ["1.md", "3.md"]
     with pytest.raises(Invalid, match="occurs twice"):
-        await desk.library.put_all(ACME, REPO, [sources[0], sources[0]])
+        await desk.holdings.put_all(ACME, REPO, [sources[0], sources[0]])
 
 
 async def test_another_kind_of_source_writes_the_document_anew(desk: Desk) -> None:
     await desk.put("ROADMAP.md", "# Plan\n\nDredge.\n")
     change = await desk.put("ROADMAP.md", "# Plan\n\nDredge.\n", kind="log", source_kind="web")
-    [located] = await desk.library.chunks(ACME, REPO, "ROADMAP.md")
+    [located] = await desk.holdings.chunks(ACME, REPO, "ROADMAP.md")
     assert len(change.changed) == 1
     chunk = located.chunk
     assert (chunk.doc_kind, chunk.source_kind, chunk.trust) == ("log", "web", "untrusted")
@@ -271,13 +271,13 @@ async def test_of_two_writers_at_once_no_mixture_counts_as_finished(desk: Desk, 
     desk.store = cast("VectorStore", Edited(desk, call, kept + yours + "# More\n\nText.\n"))
     with suppress(Unavailable):
         await desk.put("a.md", kept + mine)
-    [digest] = (await desk.library.digests(ACME, REPO)).values()
+    [digest] = (await desk.holdings.digests(ACME, REPO)).values()
     texts = {kept + mine, kept + yours + "# More\n\nText.\n"}
-    stored = "".join(one.chunk.text for one in await desk.library.chunks(ACME, REPO, "a.md"))
+    stored = "".join(one.chunk.text for one in await desk.holdings.chunks(ACME, REPO, "a.md"))
     whole = [text for text in texts if "".join(text.split()) == "".join(stored.split())]
     assert digest == "" or [Source("a.md", text).digest for text in whole] == [digest]
     await desk.put("a.md", kept + mine)
-    healed = "".join(one.chunk.text for one in await desk.library.chunks(ACME, REPO, "a.md"))
+    healed = "".join(one.chunk.text for one in await desk.holdings.chunks(ACME, REPO, "a.md"))
     assert "".join(healed.split()) == "".join((kept + mine).split())
 
 
@@ -285,7 +285,7 @@ async def test_a_chunk_rewritten_while_it_is_embedded_is_embedded_again(desk: De
     await desk.put("a.md", "# Gate\n\nOpen.\n")
     desk.store = cast("VectorStore", Edited(desk, "set_vectors", "# Gate\n\nShut.\n"))
     await desk.embed()
-    assert await desk.library.unembedded(ACME) == 1
+    assert await desk.holdings.unembedded(ACME) == 1
     assert await desk.embed() == {"embedded": 1, "remaining": 0}
     [chunk] = [one for one in (await desk.records("l3")).values() if one.payload["kind"] == "chunk"]
     assert chunk.vectors["l3"] == pytest.approx(desk.embedder.embed_documents(["Gate\n# Gate\n\nShut."])[0], abs=1e-5)

@@ -53,11 +53,11 @@ class Located:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class Holdings:
     """The documents of all tenants.
 
     A document is written in this order: its own record, marked as being written; its chunks; and the mark is removed.
-    Whoever finds the mark, or another digest than the file has, writes it again. One library writes one thing at a
+    Whoever finds the mark, or another digest than the file has, writes it again. One instance writes one thing at a
     time; when two processes write the same document at once, no mixture of theirs counts as finished. The user of a
     scope plays no part: documents belong to the tenant.
     """
