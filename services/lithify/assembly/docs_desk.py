@@ -29,6 +29,7 @@ from lithify.assembly.docs_schema import (
     RulingView,
     ShelfView,
 )
+from lithify.assembly.service import DEADLINE_MS, NOTES_MS
 from lithify.assembly.traces import MAX_BYTES, keep_trace, new_trace_id, read_trace
 from lithify.docs.holdings import Holdings
 from lithify.docs.lane import LaneReceipts
@@ -41,8 +42,6 @@ from lithify.errors import Invalid, Unavailable
 from lithify.events import Clock, TenantScope
 from lithify.http import NotFound
 
-DEADLINE_MS: Final = 2_000
-NOTES_MS: Final = 250
 # What stays in the history of the lane; only the last receipt is told in full.
 OUTLINE: Final = ("at", "took_ms", "scores", "reasons")
 
