@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from lithify.assembly.retrieval import Retriever
+from lithify.assembly.recall.retrieval import Retriever
 from lithify.embedding import Embedder
 from lithify.evaluation.datasets import Conversation, Dataset, Turn, load_dataset
 from lithify.evaluation.selector import selections

@@ -9,13 +9,13 @@ from typing import Any, cast
 import numpy as np
 from redis.asyncio import Redis
 
-from lithify.assembly.assemble import Assembler
-from lithify.assembly.memories import Memories
-from lithify.assembly.retrieval import Retriever
-from lithify.assembly.rules import RuleSource
+from lithify.assembly.library.memories import Memories
+from lithify.assembly.prompt.assembler import Assembler
+from lithify.assembly.prompt.rules import RuleSource
+from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
+from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.schema import AssembleRequest, AssembleResponse
 from lithify.assembly.service import Assembly
-from lithify.assembly.token_counter import ESTIMATOR, Counter
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Unavailable
 from lithify.events import EVERY_TENANT, Event, TenantScope

@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from lithify.assembly.retrieval import Retriever
+from lithify.assembly.recall.retrieval import Retriever
+from lithify.assembly.recall.search import SearchResult, search
 from lithify.assembly.schema import SearchHit, SearchRequest
-from lithify.assembly.search import SearchResult, search
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser

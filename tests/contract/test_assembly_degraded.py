@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 from redis.asyncio import Redis
 
-from lithify.assembly.recall import LATE_STORE, LATE_VECTOR
-from lithify.assembly.rules import NoRules, Rules
+from lithify.assembly.prompt.rules import NoRules, Rules
+from lithify.assembly.recall.recall import LATE_STORE, LATE_VECTOR
 from lithify.assembly.schema import SearchRequest
 from lithify.assembly.service import Assembly
 from lithify.errors import Unavailable
@@ -15,7 +15,7 @@ from lithify.events import TenantScope
 from lithify.store import VectorStore
 from lithify.streams import open_producer
 from tests.contract.assembly_parts import CALLER, Scene, gone, open_scene, recalled
-from tests.unit.assembly.context_parts import WrittenRule, byte_tokenizer
+from tests.unit.assembly.prompt.context_parts import WrittenRule, byte_tokenizer
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 

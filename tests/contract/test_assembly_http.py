@@ -9,7 +9,7 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from lithify.access import ApiKey, KeyScope
-from lithify.assembly.memory_routes import memory_router
+from lithify.assembly.library.memory_routes import memory_router
 from lithify.assembly.routes import assembly_router
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.http import create_app

@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from lithify.assembly.recent_turns import RecentTurns
+from lithify.assembly.prompt.recent_turns import RecentTurns
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT, SHARED
 from lithify.store import VectorStore

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from lithify.access import KeyScope
-from lithify.assembly.compaction_routes import Compactions, compaction_router
+from lithify.assembly.library.compaction_routes import Compactions, compaction_router
 from lithify.compactor.records import summary_memory, summary_of_memory, summary_point
 from lithify.compactor.retention import purgeable
 from lithify.events import TenantScope

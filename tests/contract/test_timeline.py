@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from lithify.assembly.timeline import Timelines
+from lithify.assembly.library.timeline import Timelines
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.store import VectorStore

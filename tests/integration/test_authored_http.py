@@ -10,7 +10,7 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from lithify.access import ApiKey, Forbidden, KeyScope
-from lithify.assembly.authored_routes import authored_router
+from lithify.assembly.library.authored_routes import authored_router
 from lithify.authored import MAX_BYTES, Documents, Reserve
 from lithify.cli import authored
 from lithify.embedding import HashEmbedder

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from redis.asyncio import Redis
 
-from lithify.assembly.expansion import expand_summary
+from lithify.assembly.library.expansion import expand_summary
 from lithify.embedder.records import turn_records
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, system_clock

@@ -14,10 +14,10 @@ from fastapi import APIRouter
 from redis.asyncio import Redis
 
 from lithify.access import KeyScope
-from lithify.assembly.export_routes import export_router
-from lithify.assembly.exporting import Exporter
-from lithify.assembly.forgetting_routes import Forgettings, forgetting_router
-from lithify.assembly.importing import Importer
+from lithify.assembly.library.export_routes import export_router
+from lithify.assembly.library.exporting import Exporter
+from lithify.assembly.library.forgetting_routes import Forgettings, forgetting_router
+from lithify.assembly.library.importing import Importer
 from lithify.cli.api import Api
 from lithify.cli.export import export
 from lithify.cli.forget import NotForgotten, forget

@@ -9,16 +9,16 @@ from typing import Any, Final
 import structlog
 from redis.asyncio import Redis
 
-from lithify.assembly.assemble import Assembled, Assembler
-from lithify.assembly.blocks import blocks_of
 from lithify.assembly.deadlines import Deadline, Late, attempt, hedged, in_time
-from lithify.assembly.docs_block import document_blocks
-from lithify.assembly.messages import as_sent, with_memory
-from lithify.assembly.recall import LATE_STORE, LATE_VECTOR
-from lithify.assembly.receipt import assemble_receipt, search_receipt
-from lithify.assembly.retrieval import Found
+from lithify.assembly.prompt.assembler import Assembled, Assembler
+from lithify.assembly.prompt.blocks import blocks_of
+from lithify.assembly.prompt.docs_block import document_blocks
+from lithify.assembly.prompt.messages import as_sent, with_memory
+from lithify.assembly.prompt.receipt import assemble_receipt, search_receipt
+from lithify.assembly.recall.recall import LATE_STORE, LATE_VECTOR
+from lithify.assembly.recall.retrieval import Found
+from lithify.assembly.recall.search import SearchResult, search
 from lithify.assembly.schema import AssembleRequest, AssembleResponse, SearchRequest, SearchResponse
-from lithify.assembly.search import SearchResult, search
 from lithify.assembly.traces import keep_trace, new_trace_id
 from lithify.events import Clock, TenantScope
 from lithify.memory.ranking.profile import Profile

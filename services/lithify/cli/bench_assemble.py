@@ -17,8 +17,8 @@ from redis.asyncio import Redis
 from rich.progress import Progress
 from rich.table import Table
 
-from lithify.assembly.assemble import Assembler
-from lithify.assembly.retrieval import Retriever
+from lithify.assembly.prompt.assembler import Assembler
+from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.schema import AssembleRequest
 from lithify.assembly.service import Assembly
 from lithify.cli.bench_corpus import PeopleCorpus

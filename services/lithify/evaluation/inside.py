@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from lithify.assembly.retrieval import Found, Retriever
-from lithify.assembly.retrieval import Question as Wanted
+from lithify.assembly.recall.retrieval import Found, Retriever
+from lithify.assembly.recall.retrieval import Question as Wanted
+from lithify.assembly.recall.search import rank, search_question
 from lithify.assembly.schema import SearchRequest
-from lithify.assembly.search import rank, search_question
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.errors import Unavailable
 from lithify.evaluation.asking import LIMIT

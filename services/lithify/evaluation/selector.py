@@ -7,12 +7,12 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from lithify.assembly.context import Context, Draft, Ingredients, Terms, compose_context, draft, temporal_query
 from lithify.assembly.deadlines import Deadline
-from lithify.assembly.pools import source_of
-from lithify.assembly.recall import Recall
-from lithify.assembly.retrieval import Retriever
-from lithify.assembly.slot_meanings import SlotMeanings
+from lithify.assembly.prompt.context import Context, Draft, Ingredients, Terms, compose_context, draft, temporal_query
+from lithify.assembly.recall.pools import source_of
+from lithify.assembly.recall.recall import Recall
+from lithify.assembly.recall.retrieval import Retriever
+from lithify.assembly.recall.slot_meanings import SlotMeanings
 from lithify.evaluation.asking import session_of
 from lithify.evaluation.datasets import Dataset, Question
 from lithify.evaluation.inside import complete, scope_of

@@ -2,7 +2,7 @@
 
 from redis import Redis as BlockingRedis
 
-from lithify.assembly.docs_desk import DocsDesk
+from lithify.assembly.docs.service import DocsDesk
 from lithify.docs.holdings import Holdings
 from lithify.docs.lane import LaneReceipts
 from lithify.docs.search import DocSearch

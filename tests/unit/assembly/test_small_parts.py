@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from lithify.assembly.links import is_point_id
-from lithify.assembly.messages import as_sent, asked, shown_turns, with_memory
-from lithify.assembly.pools import pools, visible
+from lithify.assembly.prompt.messages import as_sent, asked, shown_turns, with_memory
+from lithify.assembly.prompt.sources import spread
+from lithify.assembly.prompt.token_counter import ESTIMATOR, load_counter
+from lithify.assembly.recall.links import is_point_id
+from lithify.assembly.recall.pools import pools, visible
 from lithify.assembly.schema import AssembleRequest, Message
-from lithify.assembly.sources import spread
-from lithify.assembly.token_counter import ESTIMATOR, load_counter
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.hops import Projected
 from lithify.store import point_id
 from lithify.store.memory import Memory
-from tests.unit.assembly.context_parts import PROFILES, candidate
+from tests.unit.assembly.prompt.context_parts import PROFILES, candidate
 
 
 def request(*messages: Message, query: str | None = None) -> AssembleRequest:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.assembly.context import turn_item
+from lithify.assembly.prompt.context import turn_item
 from lithify.compactor.run import rendered_cost
 from lithify.memory.prompt.tail import Turn
 

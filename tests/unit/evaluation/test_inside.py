@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from lithify.assembly.retrieval import Found, Retriever
+from lithify.assembly.recall.retrieval import Found, Retriever
+from lithify.assembly.recall.search import search
 from lithify.assembly.schema import SearchRequest
-from lithify.assembly.search import search
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Unavailable
 from lithify.evaluation.ablation import fused, measured_rows, ranked_by

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lithify.assembly.retrieval import Retriever
+from lithify.assembly.recall.retrieval import Retriever
+from lithify.assembly.recall.search import search_question
 from lithify.assembly.schema import SearchRequest
-from lithify.assembly.search import search_question
 from lithify.evaluation.datasets import Dataset, Question
 from lithify.evaluation.ingestion import Progress
 from lithify.evaluation.inside import complete, scope_of

@@ -1,0 +1,1 @@
+"""Documents of repositories over HTTP: their service, routes and schema."""

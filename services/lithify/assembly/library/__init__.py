@@ -1,0 +1,1 @@
+"""Reads and changes what is stored: memories, sessions, authored documents, exports, forgetting, compaction."""

@@ -1,0 +1,113 @@
+"""Compaction over HTTP: ask for it, watch it, and expand what it made."""
+
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path
+from pydantic import BaseModel, ConfigDict, Field
+from redis import Redis
+
+from lithify.access import KeyScope
+from lithify.assembly.library.expansion import expand_summary
+from lithify.assembly.library.memories import id_in
+from lithify.events import TenantScope
+from lithify.events.turn import Identifier
+from lithify.http import JsonRoute, NotFound
+from lithify.http.access import Access
+from lithify.jobs.compaction import Cause, SessionKey, read_compaction, request_compaction
+from lithify.memory.compaction.expansion import MAX_DEPTH
+from lithify.store import Record, VectorStore
+
+
+@dataclass(frozen=True, slots=True)
+class Compactions:
+    """`jobs` is a blocking connection, as RQ needs it (`lithify.jobs.open_connection`)."""
+
+    store: VectorStore
+    jobs: Redis
+
+
+class CompactRequest(BaseModel):
+    """Whose session; hosts may name the sessions of two users alike."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    user: Identifier
+    force: bool = Field(False, description="Also when less than one full cluster of old turns is there.")
+
+
+class CompactTicket(BaseModel):
+    job_id: str
+    is_new: bool = Field(description="False if a compaction of the session was waiting or running already.")
+
+
+class CompactionView(BaseModel):
+    job_id: str
+    status: str = Field(description="queued, started, scheduled (for another attempt), finished or failed.")
+    result: Any = None
+    error: str | None = None
+
+
+class ExpandRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_depth: int = Field(MAX_DEPTH, ge=1, le=16, description="How many summaries deep to follow.")
+
+
+class RawTurn(BaseModel):
+    id: str
+    event_id: str
+    session: str
+    role: str
+    ts: int
+    seq: int | None = None
+    text: str
+
+    @classmethod
+    def of(cls, record: Record) -> "RawTurn":
+        named = {name: record.payload[name] for name in cls.model_fields if name in record.payload}
+        return cls(id=record.id, **named)
+
+
+class Expanded(BaseModel):
+    id: str
+    turns: list[RawTurn]
+    missing: list[str] = Field(description="Event ids of covered turns that retention has purged.")
+
+
+def compaction_router(service: Compactions, access: Access) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["compaction"], route_class=JsonRoute)
+    reader, writer = Depends(access.needs(KeyScope.READ)), Depends(access.needs(KeyScope.INGEST))
+
+    @router.post("/sessions/{session:path}/compact", status_code=HTTPStatus.ACCEPTED)
+    async def compact_session(
+        session: Identifier, request: CompactRequest, caller: TenantScope = writer
+    ) -> CompactTicket:
+        """Summarise the old turns of a session in the background; the newest ones and every raw turn stay."""
+        cause = Cause.FORCE if request.force else Cause.REQUEST
+        ticket = await request_compaction(service.jobs, SessionKey(caller.tenant, request.user, session), cause)
+        return CompactTicket(**asdict(ticket))
+
+    @router.get("/sessions/{session:path}/compact", responses={404: {}})
+    async def read_session_compaction(
+        session: Identifier, user: Identifier, caller: TenantScope = reader
+    ) -> CompactionView:
+        """How the latest compaction of a session fares."""
+        found = await read_compaction(service.jobs, SessionKey(caller.tenant, user, session))
+        if found is None:
+            raise NotFound(f"session: no compaction of {session!r} was asked for lately")
+        return CompactionView(**asdict(found))
+
+    @router.post("/memories/{memory_id}:expand", responses={404: {}})
+    async def expand_memory(
+        memory_id: Annotated[str, Path(max_length=512, description="Id or path of a summary.")],
+        request: ExpandRequest | None = None,
+        caller: TenantScope = reader,
+    ) -> Expanded:
+        """The raw turns a summary stands for, in their order."""
+        record_id, depth = id_in(memory_id), request.max_depth if request else MAX_DEPTH
+        found = await expand_summary(service.store, caller, record_id, depth)
+        return Expanded(id=record_id, turns=list(map(RawTurn.of, found.turns)), missing=list(found.missing))
+
+    return router

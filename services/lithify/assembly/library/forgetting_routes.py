@@ -1,0 +1,149 @@
+"""Forgetting over HTTP: ask for it, wait for it if wanted, and read its receipt afterwards."""
+
+import asyncio
+import time
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+from pydantic import BaseModel, Field
+from redis import Redis as BlockingRedis
+from redis.asyncio import Redis
+
+from lithify.access import KeyScope
+from lithify.assembly.library.memories import id_in
+from lithify.errors import Invalid
+from lithify.events import TenantScope
+from lithify.events.turn import Identifier
+from lithify.forgetting import (
+    Forgetting,
+    Kind,
+    Target,
+    memory_target,
+    present_moment,
+    read_forgetting,
+    request_forgetting,
+)
+from lithify.http import JsonRoute, NotFound
+from lithify.http.access import Access
+from lithify.store import Record, VectorStore
+from lithify.store.memory import COLLECTION
+
+POLL_S: Final = 0.05
+
+Wait = Annotated[bool, Query(description="Wait, within bounds, until it is done; then the receipt comes with 200.")]
+MemoryName = Annotated[str, Path(max_length=512, description="Id or path of a hit.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgettings:
+    """`jobs` is a blocking connection, as RQ needs it (`lithify.jobs.open_connection`)."""
+
+    store: VectorStore
+    redis: Redis
+    jobs: BlockingRedis
+    partitions: int
+    wait_limit_ms: int
+
+    async def begin(self, target: Target, *, wait: bool) -> Forgetting:
+        """What is accepted from now on lives; what was before goes, even if the process ends here."""
+        moment = await present_moment(self.redis, self.partitions)
+        ticket = await request_forgetting(self.jobs, target, moment)
+        return await self._ended(target.tenant, ticket.job_id, self.wait_limit_ms if wait else 0)
+
+    async def read(self, tenant: str, forgetting_id: str) -> Forgetting:
+        """Raises NotFound."""
+        found = await read_forgetting(self.jobs, tenant, forgetting_id)
+        if found is None:
+            raise NotFound(f"id: no forgetting {forgetting_id!r} was asked for, or its record has expired")
+        return found
+
+    async def memory(self, scope: TenantScope, name: str) -> Record:
+        """Raises NotFound, and Invalid for what is removed in another way."""
+        records = await self.store.fetch(scope, COLLECTION, [id_in(name)])
+        if not records:
+            raise NotFound(f"id: no memory {name!r}")
+        [record] = records
+        if record.payload.get("kind") == "authored":
+            document = record.payload.get("source_ref")
+            raise Invalid(f"id: {name!r} is part of a document; remove it with DELETE /v1/authored/{document}")
+        return record
+
+    async def _ended(self, tenant: str, forgetting_id: str, limit_ms: int) -> Forgetting:
+        deadline = time.monotonic() + limit_ms / 1000
+        while True:
+            found = await self.read(tenant, forgetting_id)
+            if found.ended or time.monotonic() >= deadline:
+                return found
+            await asyncio.sleep(POLL_S)
+
+
+class ForgettingView(BaseModel):
+    id: str
+    status: str = Field(description="queued, started, scheduled (for another attempt), finished or failed.")
+    receipt: Any = Field(None, description="What was removed from each place, once that is done and verified.")
+    error: str | None = Field(None, description="Why it was given up.")
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What all requests to forget have in common: who asks, and whether they wait for the receipt."""
+
+    service: Forgettings
+    response: Response
+    wait: bool
+    caller: TenantScope
+
+    async def forget(self, kind: Kind, user: str | None, name: str = "") -> ForgettingView:
+        return await self.answer(Target(self.caller.tenant, kind, user, name))
+
+    async def answer(self, target: Target) -> ForgettingView:
+        begun = await self.service.begin(target, wait=self.wait)
+        self.response.status_code = HTTPStatus.OK if begun.receipt is not None else HTTPStatus.ACCEPTED
+        return ForgettingView(**asdict(begun))
+
+
+ANSWERS: Final[dict[int | str, dict[str, Any]]] = {200: {"model": ForgettingView}, 404: {}}
+
+
+def forgetting_router(service: Forgettings, access: Access) -> APIRouter:
+    router = APIRouter(prefix="/v1", tags=["forgetting"], route_class=JsonRoute)
+    admin = Depends(access.needs(KeyScope.ADMIN))
+
+    def asked_for(response: Response, wait: Wait = False, caller: TenantScope = admin) -> Asking:
+        return Asking(service, response, wait, caller)
+
+    asked = Depends(asked_for)
+
+    @router.delete("/memories/{memory_id}", status_code=202, responses=ANSWERS)
+    async def forget_memory(memory_id: MemoryName, request: Asking = asked) -> ForgettingView:
+        """Forget one memory and the turns that say the same."""
+        record = await service.memory(request.caller, memory_id)
+        return await request.answer(memory_target(request.caller.tenant, record))
+
+    @router.delete("/sessions/{session:path}", status_code=202, responses=ANSWERS)
+    async def forget_session(session: Identifier, user: Identifier, request: Asking = asked) -> ForgettingView:
+        """Forget a session of a user and everything that was made from it."""
+        return await request.forget(Kind.SESSION, user, session)
+
+    @router.delete("/users/{user:path}", status_code=202, responses=ANSWERS)
+    async def forget_user(user: Identifier, request: Asking = asked) -> ForgettingView:
+        """Forget everything a user said and everything that was made from it."""
+        return await request.forget(Kind.USER, user)
+
+    @router.delete("/sources/{source_ref:path}", status_code=202, responses=ANSWERS)
+    async def forget_source(
+        source_ref: Identifier, user: Identifier | None = None, request: Asking = asked
+    ) -> ForgettingView:
+        """Forget everything that came from one source, of all users or of one."""
+        return await request.forget(Kind.SOURCE, user, source_ref)
+
+    @router.get("/forgettings/{forgetting_id}", responses=ANSWERS)
+    async def read_one(
+        forgetting_id: Annotated[str, Path(max_length=64)], caller: TenantScope = admin
+    ) -> ForgettingView:
+        """How a forgetting fares, and its receipt once it is done."""
+        return ForgettingView(**asdict(await service.read(caller.tenant, forgetting_id)))
+
+    return router

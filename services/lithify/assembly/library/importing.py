@@ -1,0 +1,95 @@
+"""Stores exported records: under the ids they have here, with the vectors of the model that is used here."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Final
+
+from redis.asyncio import Redis
+
+from lithify.assembly.library.export_line import ExportedRecord
+from lithify.embedding import Embedder
+from lithify.events import TenantScope
+from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.records import Embedded, embed_each, lexical_of, tier_names
+from lithify.records.moving import moved_payload, with_vectors
+from lithify.records.natural_keys import id_under
+from lithify.store import Record, VectorStore
+from lithify.store.memory import COLLECTION
+from lithify.streams import Retention, keys, script
+from lithify.streams.generations import AUTHORED, bump, durable
+from lithify.streams.outage import outages
+
+FINGERPRINT: Final = "embedding"
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    store: VectorStore
+    embedder: Embedder
+    analyser: LexicalAnalyser
+    executor: Executor
+    redis: Redis
+    partitions: int
+
+    async def write(self, scope: TenantScope, lines: Sequence[ExportedRecord]) -> int:
+        """Searchable on return, in the caller's tenant whichever it was; writing the same twice is writing it once.
+
+        Returns how many had to be embedded anew. Raises Invalid for records the store refuses.
+        """
+        fitting = [self._fits(line) for line in lines]
+        loop = asyncio.get_running_loop()
+        records = await loop.run_in_executor(self.executor, self._records, scope.tenant, lines, fitting)
+        await self.store.upsert(scope, COLLECTION, records)
+        await self._count_on(scope.tenant, records)
+        await self._tell(scope.tenant, records)
+        return sum(FINGERPRINT in record.payload for record in records) - sum(fitting)
+
+    def _fits(self, line: ExportedRecord) -> bool:
+        """Whether the vectors it brings along are those this model would make."""
+        known = (line.model_extra or {}).get(FINGERPRINT) == self.embedder.fingerprint
+        return known and set(line.vectors) == set(tier_names(self.embedder.manifest))
+
+    def _records(self, tenant: str, lines: Sequence[ExportedRecord], fitting: Sequence[bool]) -> list[Record]:
+        moved = [self._moved(tenant, line) for line in lines]
+        bare = [r for r, fits in zip(moved, fitting, strict=True) if not fits and FINGERPRINT in r.payload]
+        made = dict(
+            zip((r.id for r in bare), embed_each([r.payload["text"] for r in bare], self.embedder), strict=True)
+        )
+        return [self._complete(record, made.get(record.id)) for record in moved]
+
+    def _moved(self, tenant: str, line: ExportedRecord) -> Record:
+        family = self.embedder.manifest.family
+        record = Record(line.id, line.payload() | {"tenant": tenant}, line.tiers())
+        links = {id_: link.id_in(tenant, family) for id_, link in line.links.items()}
+        payload = moved_payload(record, links, self.embedder.fingerprint)
+        return replace(record, id=id_under(record, family), payload=payload)
+
+    def _complete(self, record: Record, embedded: Embedded | None) -> Record:
+        """Rules and whole documents say by the missing fingerprint that they are not searched."""
+        if FINGERPRINT not in record.payload:
+            return replace(record, vectors={})
+        made = embedded or Embedded(record.vectors)
+        said_at = None if record.payload["kind"] == "authored" else record.payload["ts"]
+        lexical = lexical_of(record.payload["text"], self.analyser, said_at)
+        return replace(with_vectors(record, made, self.embedder.manifest), lexical=lexical)
+
+    async def _count_on(self, tenant: str, records: Sequence[Record]) -> None:
+        """The next turn of an imported session stands behind those it brought along."""
+        highest: dict[str, int] = {}
+        for payload in (record.payload for record in records if record.payload["kind"] == "turn"):
+            session, seq = payload.get("session"), payload.get("seq")
+            if session is not None and seq is not None:
+                partition = keys.partition_of(tenant, session, self.partitions)
+                name = keys.session_seq(partition, tenant, payload["user"], session)
+                highest[name] = max(seq, highest.get(name, 0))
+        if highest:
+            with outages():
+                await script.load("lift").run(self.redis, [*highest], [Retention().session_s, *highest.values()])
+
+    async def _tell(self, tenant: str, records: Sequence[Record]) -> None:
+        for user in {record.payload["user"] for record in records}:
+            await bump(self.redis, tenant, durable(user))
+        if any(record.payload["kind"] == "authored" for record in records):
+            await bump(self.redis, tenant, AUTHORED)

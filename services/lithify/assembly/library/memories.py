@@ -1,0 +1,109 @@
+"""Reads one stored memory and writes one explicitly, past the gate."""
+
+import asyncio
+import hashlib
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from redis.asyncio import Redis
+
+from lithify.assembly.library.memory_schema import MemoryInput, MemoryView, MemoryWritten
+from lithify.embedding import Embedder
+from lithify.errors import Conflict
+from lithify.events import Clock, TenantScope
+from lithify.events.scope import SHARED
+from lithify.http import NotFound
+from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.temporal.anchors import anchor_density
+from lithify.memory.tokens import estimate_tokens
+from lithify.records import embed_each, lexical_of
+from lithify.store import Record, VectorStore, point_id
+from lithify.store.identity import joined
+from lithify.store.memory import COLLECTION, Memory
+from lithify.streams.generations import bump, durable
+
+EXPLICIT = "explicit"  # provenance of what a host wrote by itself
+# As settled as a promoted turn can be (spec 01 §5): somebody decided that it is worth remembering.
+STABILITY = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    store: VectorStore
+    embedder: Embedder
+    analyser: LexicalAnalyser
+    executor: Executor
+    redis: Redis
+    clock: Clock
+
+    async def read(self, scope: TenantScope, name: str) -> MemoryView:
+        """By id or by the readable path of a hit. Raises NotFound."""
+        record_id = id_in(name)
+        records = await self.store.fetch(scope, COLLECTION, [record_id])
+        if not records:
+            raise NotFound(f"id: no memory {name!r}")
+        return MemoryView.of(record_id, Memory.from_payload(records[0].payload))
+
+    async def write(self, scope: TenantScope, given: MemoryInput) -> MemoryWritten:
+        """Searchable on return; writing the same twice is writing it once. Raises Conflict for another text."""
+        memory = self._memory(scope, given)
+        event_id = memory.event_id or ""
+        record_id = point_id(scope.tenant, memory.kind, event_id, self.embedder.manifest.family)
+        known = await self.store.fetch(scope, COLLECTION, [record_id])
+        if known:
+            refuse_other(memory, Memory.from_payload(known[0].payload))
+            return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
+        loop = asyncio.get_running_loop()
+        record = await loop.run_in_executor(self.executor, self._record, record_id, memory)
+        await self.store.upsert(scope, COLLECTION, [record])
+        await bump(self.redis, scope.tenant, durable(memory.user))
+        return MemoryWritten(id=record_id, event_id=event_id, status="stored")
+
+    def _memory(self, scope: TenantScope, given: MemoryInput) -> Memory:
+        user = SHARED if given.user is None else given.user
+        return Memory(
+            tenant=scope.tenant,
+            user=user,
+            kind="memory",
+            scope=given.scope,
+            text=given.text,
+            ts=self.clock() if given.ts is None else given.ts,
+            event_id=given.event_id or made_up_id(user, given.text),
+            role=given.role,
+            source_kind=given.source_kind,
+            source_ref=given.source_ref,
+            token_estimate=estimate_tokens(given.text),
+            anchors=anchor_density(given.text),
+            stability=STABILITY,
+            provenance=EXPLICIT,
+            embedding=self.embedder.fingerprint,
+        )
+
+    def _record(self, record_id: str, memory: Memory) -> Record:
+        """CPU-bound. A text that cannot be embedded is still found by its words."""
+        [embedded] = embed_each([memory.text], self.embedder)
+        payload = memory.payload()
+        if missing := embedded.missing(self.embedder.manifest):
+            payload["missing_tiers"] = list(missing)
+        return Record(record_id, payload, embedded.vectors, lexical_of(memory.text, self.analyser, memory.ts))
+
+
+def id_in(name: str) -> str:
+    """The id inside `<collection>::<id>`, both percent-encoded, or the bare id itself."""
+    collection, separator, record_id = name.partition("::")
+    if not separator:
+        return name
+    if unquote(collection) != COLLECTION:
+        raise NotFound(f"id: there is no collection {unquote(collection)!r}, only {COLLECTION!r}")
+    return unquote(record_id)
+
+
+def made_up_id(user: str, text: str) -> str:
+    """The same for the same words of the same user, so that a retry does not remember twice."""
+    return f"{EXPLICIT}-{hashlib.sha256(joined(user, text).encode()).hexdigest()[:32]}"
+
+
+def refuse_other(wanted: Memory, known: Memory) -> None:
+    if (wanted.user, wanted.text) != (known.user, known.text):
+        raise Conflict(f"event_id: {wanted.event_id!r} was used before for another memory")

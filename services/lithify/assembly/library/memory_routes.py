@@ -1,0 +1,36 @@
+"""Single memories over HTTP: read one, write one explicitly."""
+
+from http import HTTPStatus
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Response
+
+from lithify.access import KeyScope
+from lithify.assembly.library.memories import Memories
+from lithify.assembly.library.memory_schema import MemoryInput, MemoryView, MemoryWritten
+from lithify.events import TenantScope
+from lithify.http import JsonRoute
+from lithify.http.access import Access
+
+
+def memory_router(memories: Memories, access: Access) -> APIRouter:
+    router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=JsonRoute)
+    reader, writer = Depends(access.needs(KeyScope.READ)), Depends(access.needs(KeyScope.INGEST))
+
+    @router.get("/{memory_id}", responses={404: {}}, response_model_exclude_none=True)
+    async def read_memory(
+        memory_id: Annotated[str, Path(max_length=512, description="Id or path of a hit.")],
+        caller: TenantScope = reader,
+    ) -> MemoryView:
+        """One stored record as it is."""
+        return await memories.read(caller, memory_id)
+
+    @router.post("", status_code=HTTPStatus.CREATED, responses={200: {}, 409: {}})
+    async def write_memory(given: MemoryInput, response: Response, caller: TenantScope = writer) -> MemoryWritten:
+        """Remember something for a user or for all of the tenant; searchable when the call returns."""
+        written = await memories.write(caller, given)
+        if written.status == "duplicate":
+            response.status_code = HTTPStatus.OK
+        return written
+
+    return router

@@ -1,0 +1,223 @@
+"""Composes the memory part of a prompt: pure functions of what was read, the clock, the profile and the budget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
+
+from lithify.assembly.prompt.rules import Rule
+from lithify.assembly.prompt.sources import spread
+from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
+from lithify.memory.prompt.composition import Composition, Fixed, Item, compose_fixed, entry_item, fill, rule_item
+from lithify.memory.prompt.invariants import Evidence
+from lithify.memory.prompt.packing import pack_prefix
+from lithify.memory.prompt.rendering import entry_role
+from lithify.memory.prompt.tail import Turn, chronological, select_tail
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.duplicates import distinct_turns, without_shown
+from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
+from lithify.memory.ranking.keywords import keywords
+from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.scope import Scope
+from lithify.memory.ranking.scoring import coarse_cut, score_pass2
+from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
+from lithify.memory.temporal.query import TemporalQuery, only_if_asked, read_temporal_query
+
+
+@dataclass(frozen=True, slots=True)
+class Ingredients:
+    """All that was read for one assembly."""
+
+    query: str
+    turns: Sequence[Turn] = ()  # of the session, those the host shows itself left out
+    hard: Sequence[Rule] = ()
+    soft: Sequence[Rule] = ()
+    candidates: Sequence[Candidate] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)  # record id -> where it was said
+    max_access: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The conditions of one assembly: equal ingredients and terms give equal text."""
+
+    tau: float
+    profile: Profile
+    now_ms: int
+    counter: Counter = ESTIMATOR
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Rules and tail are settled and memories ranked; link targets and slot meanings may still be fetched."""
+
+    ingredients: Ingredients
+    terms: Terms
+    base: tuple[Item, ...]
+    fixed: Fixed
+    bundle_split: bool
+    competing: tuple[Candidate, ...]  # what the tail does not show already, guidance apart
+    considered: tuple[Scored, ...]  # after the coarse cut, best first, copies included
+    direct: tuple[Scored, ...]  # C2
+    advice: tuple[Scored, ...]  # guidance shards, best first
+    hops: tuple[Hop, ...]
+    temporal: TemporalQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What goes into the prompt, and everything that was considered for it."""
+
+    draft: Draft
+    projection: TemporalProjection
+    composition: Composition
+    text: str
+
+    @property
+    def tokens(self) -> int:
+        return self.draft.terms.counter.total(self.composition, self.text)
+
+    @property
+    def reasons(self) -> list[str]:
+        return [str(reason) for reason in self.composition.fixed.budgets.reasons]
+
+    @property
+    def evidence(self) -> Evidence:
+        """For the checker of spec 08 §8."""
+        draft = self.draft
+        return Evidence(
+            tau=draft.terms.tau,
+            profile=draft.terms.profile,
+            hard=rule_items(draft.ingredients.hard, draft.terms.counter),
+            soft=rule_items(draft.ingredients.soft, draft.terms.counter),
+            base=draft.base,
+            scored=[*draft.considered, *draft.advice],
+            projected=self.projection.order,
+            text=self.text,
+        )
+
+
+def compose_context(
+    planned: Draft, linked: Mapping[str, Candidate] | None = None, slot_cosines: SlotCosines | None = None
+) -> Context:
+    """Rules and tail first, then guidance and the best memories, all within the draft's budget.
+
+    A tokenizer may count a text higher than the sum of its items; then the same is composed for less until it fits.
+    """
+    terms, aim = planned.terms, planned.terms
+    while True:
+        context = finish(planned, linked or {}, slot_cosines)
+        if not terms.counter.exact or context.tokens <= terms.tau or not context.text or context.reasons:
+            return replace(context, draft=replace(context.draft, terms=terms))
+        aim = replace(aim, tau=min(aim.tau - 1.0, aim.tau * terms.tau / context.tokens))
+        planned = draft(planned.ingredients, aim)
+
+
+def draft(ingredients: Ingredients, terms: Terms) -> Draft:
+    profile, ordered = terms.profile, chronological(ingredients.turns)
+    base = tuple(turn_item(turn, terms.counter) for turn in ordered[-profile.tail_turns :])
+    fixed, split = settle(ingredients, ordered, base, terms)
+    shown = {item.id for item in fixed.tail}
+    competing = without_shown(ingredients.candidates, (), shown)
+    advice = rank([c for c in competing if c.kind is Kind.GUIDANCE], ingredients, terms)
+    memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
+    considered = rank(memories, ingredients, terms)
+    direct = survivors(considered, ingredients.sources, profile)
+    return Draft(
+        ingredients=ingredients,
+        terms=terms,
+        base=base,
+        fixed=fixed,
+        bundle_split=split,
+        competing=tuple(memories),
+        considered=considered,
+        direct=tuple(direct),
+        advice=tuple(distinct_turns(advice)),
+        hops=tuple(plan_hops(direct, profile)),
+        temporal=temporal_query(ingredients.query, profile),
+    )
+
+
+def temporal_query(query: str, profile: Profile) -> TemporalQuery:
+    """The sources' profile keeps their guard to the letter; elsewhere the question has to ask for a time as well."""
+    read = read_temporal_query(query, profile.temporal_threshold)
+    return read if profile.history == "session" else only_if_asked(read, query)
+
+
+def settle(ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Item], terms: Terms) -> tuple[Fixed, bool]:
+    """The part that needs no retrieval, and whether the tail had to split a bundle."""
+    profile, counter = terms.profile, terms.counter
+    split = False
+
+    def grow(target: float, hardcap: float) -> list[Item]:
+        nonlocal split
+        tail = select_tail(
+            ordered, lambda t: turn_item(t, counter).cost, m=profile.tail_turns, target=target, hardcap=hardcap
+        )
+        split = tail.bundle_split
+        return [turn_item(turn, counter) for turn in tail.recent]
+
+    hard, soft = rule_items(ingredients.hard, counter), rule_items(ingredients.soft, counter)
+    fixed = compose_fixed(terms.tau, hard, soft, base, grow, profile, counter.count)
+    return fixed, split
+
+
+def rank(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
+    """Both passes of spec 08: the coarse cut, then every survivor with its components, best first."""
+    return scored(coarse_cut(candidates, terms.profile), ingredients, terms) if candidates else ()
+
+
+def scored(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
+    if not candidates:
+        return ()
+    wanted = keywords(ingredients.query)
+    return tuple(score_pass2(candidates, wanted, terms.profile, terms.now_ms, ingredients.max_access)[:])
+
+
+def survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
+    """C2: one copy of each turn. The sources' profile knows no share of a source, nor other sessions to protect."""
+    distinct = distinct_turns(ranked)
+    if profile.history == "session":
+        return distinct[: profile.final_size]
+    return spread(distinct, sources, profile.final_size)
+
+
+def finish(planned: Draft, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> Context:
+    """Adds the link targets and, for a question about time, what covers its events; then packs (spec 08 §4, 09 §6)."""
+    projection = project(planned, linked, slot_cosines)
+    counter, fixed = planned.terms.counter, planned.fixed
+    advice = [memory_item(row.candidate, counter) for row in planned.advice]
+    packed = pack_prefix(advice, fixed.budgets.guidance(fixed.tail_cost), attrgetter("cost"))
+    advised = {item.source_turn for item in packed if item.source_turn}
+    # A turn that is shown as guidance is not recalled as well.
+    recalled = [p.candidate for p in projection.order if p.candidate.source_turn not in advised]
+    composition = fill(fixed, advice, [memory_item(candidate, counter) for candidate in recalled])
+    return Context(planned, projection, composition, "".join(block.text for block in composition.blocks()))
+
+
+def project(planned: Draft, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> TemporalProjection:
+    reachable = {candidate.id: candidate for candidate in planned.competing} | linked_only(planned, linked)
+    standard = merge_projection([Projected.of(row) for row in planned.direct], planned.hops, reachable)
+    # Dated turns are often a weak match, so the selector looks below the floor of the coarse cut (spec 09 §5).
+    guarded = planned.temporal.guard.applies
+    rest = scored(planned.competing, planned.ingredients, planned.terms) if guarded else ()
+    return project_temporally(planned.temporal, planned.direct, rest, standard, planned.terms.profile, slot_cosines)
+
+
+def linked_only(planned: Draft, linked: Mapping[str, Candidate]) -> dict[str, Candidate]:
+    """Fetched targets that neither the tail nor, as guidance, another block shows."""
+    shown = {item.id for item in planned.fixed.tail}
+    return {k: c for k, c in linked.items() if c.source_turn not in shown and c.kind is not Kind.GUIDANCE}
+
+
+def rule_items(rules: Sequence[Rule], counter: Counter) -> list[Item]:
+    return [rule_item(rule.id, rule.text, counter.count) for rule in rules]
+
+
+def turn_item(turn: Turn, counter: Counter = ESTIMATOR) -> Item:
+    return entry_item(turn.id, turn.text, turn.role, "session", count=counter.count)
+
+
+def memory_item(candidate: Candidate, counter: Counter = ESTIMATOR) -> Item:
+    role = entry_role(candidate.role, durable=candidate.scope is Scope.USER)
+    return entry_item(candidate.id, candidate.text, role, "recalled", candidate.source_turn, counter.count)

@@ -1,0 +1,126 @@
+"""The receipt of a search or assemble: all that decided, every candidate and every cut, as plain data (spec 08 §7)."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from typing import Any
+
+from lithify.assembly.prompt.assembler import Assembled
+from lithify.assembly.prompt.context import Context
+from lithify.assembly.prompt.docs_block import receipt_of
+from lithify.assembly.prompt.verdicts import Verdict, verdicts
+from lithify.assembly.recall.profile_digest import digest_of
+from lithify.assembly.recall.search import SearchResult
+from lithify.assembly.schema import AssembleRequest, SearchRequest
+from lithify.memory.prompt.composition import Item
+from lithify.memory.ranking.candidate import Candidate, Signals
+from lithify.memory.ranking.keywords import keywords
+from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.ranking import Scored
+
+COMPONENTS = Scored._fields[1:]
+SIGNALS = tuple(signal.name for signal in fields(Signals))
+
+
+def search_receipt(
+    request: SearchRequest, result: SearchResult, profile: Profile, fingerprint: str, now_ms: int
+) -> dict[str, Any]:
+    return {
+        "kind": "search",
+        **conditions(profile, fingerprint, now_ms),
+        "request": request.model_dump(mode="json", exclude={"query"}),
+        "query": request.query,
+        "candidates": len(result.found.candidates),
+        "tiers": [asdict(tier) for tier in result.found.tiers],
+        "hits": [{"id": hit.id, "score": hit.score, **hit.components} for hit in result.hits],
+        "degraded": result.found.degraded,
+    }
+
+
+def assemble_receipt(request: AssembleRequest, result: Assembled, fingerprint: str) -> dict[str, Any]:
+    """Texts are left out: what a user asks to forget must not live on in receipts."""
+    context = result.context
+    terms, fixed = context.draft.terms, context.composition.fixed
+    return {
+        "kind": "assemble",
+        **conditions(terms.profile, fingerprint, terms.now_ms),
+        "counter": terms.counter.name,
+        "request": request.model_dump(mode="json", exclude={"messages", "query"}),
+        "query": result.query,
+        "keywords": keywords(result.query),
+        "token_budget": request.token_budget,
+        "rules_generation": result.generation,
+        "budgets": asdict(fixed.budgets)
+        | {"reasons": context.reasons, "retrieval": fixed.budgets.retrieval(fixed.tail_cost)},
+        "tiers": [asdict(tier) for tier in result.tiers],
+        "temporal": temporal(context),
+        "hard_rules": prices(fixed.hard),
+        "soft_rules": prices(fixed.soft),
+        "tail": prices(fixed.tail),
+        "host_shows": sorted(result.hidden),
+        "guidance": prices(context.composition.guidance),
+        "recalled": prices(context.composition.recalled),
+        "considered": list(considered(context)),
+        "cut": [{"id": cut.id, "cost": cut.cost, "limit": cut.limit} for cut in context.composition.cut],
+        "flags": {
+            "degraded": fixed.budgets.degraded,
+            "bundle_split": context.draft.bundle_split,
+            "cache_hit": result.cached,
+        },
+        "documents": receipt_of(result.documents),
+        "tokens": result.tokens,
+        "degraded": result.degraded,
+    }
+
+
+def conditions(profile: Profile, fingerprint: str, now_ms: int) -> dict[str, Any]:
+    """With the same store, these and the request give the same answer again."""
+    return {
+        "now": now_ms,
+        "profile": {"name": profile.name, "digest": digest_of(profile)},
+        "embedding": fingerprint,
+    }
+
+
+def temporal(context: Context) -> dict[str, Any]:
+    query, projection = context.draft.temporal, context.projection
+    return {
+        "xi": query.xi,
+        "labels": query.labels,
+        "slots": query.slots,
+        "guard": {"applies": query.guard.applies, "reason": query.guard.reason},
+        "picks": [asdict(pick) for pick in projection.picks],
+        "recovered": projection.recovered,
+    }
+
+
+def prices(items: tuple[Item, ...]) -> list[dict[str, Any]]:
+    return [{"id": item.id, "cost": item.cost} for item in items]
+
+
+def considered(context: Context) -> Iterator[dict[str, Any]]:
+    """In the order of packing, then by score, then what never got a score."""
+    draft, told = context.draft, verdicts(context)
+    rows = {row.candidate.id: row for row in (*draft.considered, *draft.advice)}
+    places = {item.candidate.id: item for item in context.projection.order}
+    found = {candidate.id: candidate for candidate in draft.ingredients.candidates}
+    linked = {key: item.candidate for key, item in places.items()}
+    for key in dict.fromkeys((*places, *rows, *found)):
+        row = candidate_row(found.get(key) or linked[key], told.get(key, Verdict.OUTRANKED))
+        if key in rows:
+            row.update(zip(COMPONENTS, rows[key][1:], strict=True))
+        if key in places:
+            row.update(sigma=places[key].sigma, parents=places[key].parents)
+        yield row
+
+
+def candidate_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "id": candidate.id,
+        "event_id": candidate.source_turn,
+        "kind": candidate.kind,
+        "scope": candidate.scope,
+        "verdict": verdict,
+        "injected": verdict is Verdict.INJECTED,
+        "access_count": candidate.access_count,
+        **{name: getattr(candidate, name) for name in SIGNALS},
+    }

@@ -1,0 +1,1 @@
+"""Finds memories for a question: what is searched, how it is weighed, and what is kept between two questions."""

@@ -1,0 +1,57 @@
+"""Follows the links of the best memories to records that no search had found (spec 08 §4)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from lithify.assembly.recall.pools import retrievable, visible
+from lithify.assembly.recall.retrieval import scope_of
+from lithify.events import TenantScope
+from lithify.memory.ranking.candidate import Candidate, Signals, read_candidate
+from lithify.memory.ranking.profile import Profile
+from lithify.store import Record, VectorStore, point_id
+from lithify.store.memory import COLLECTION, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Targets are written as ids of authored records, or as point ids of any record (X44)."""
+
+    store: VectorStore
+    family: str
+
+    def resolved(self, scope: TenantScope, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """The same candidates, with targets as the store names them."""
+        return [replace(c, hop_targets=self._ids(scope, c)) if c.hop_targets else c for c in candidates]
+
+    async def fetch(
+        self, scope: TenantScope, targets: Sequence[str], session: str, profile: Profile
+    ) -> Mapping[str, Candidate]:
+        """Those that exist and that this session may recall. Raises Unavailable if the store is away."""
+        if not targets:
+            return {}
+        records = await self.store.fetch(scope, COLLECTION, targets)
+        memories = [(record, Memory.from_payload(record.payload)) for record in records]
+        return {
+            record.id: linked_candidate(record, memory, session)
+            for record, memory in memories
+            if retrievable(memory) and visible(memory, session, profile)
+        }
+
+    def _ids(self, scope: TenantScope, candidate: Candidate) -> tuple[str, ...]:
+        return tuple(
+            target if is_point_id(target) else point_id(scope.tenant, "authored", target, self.family)
+            for target in candidate.hop_targets
+        )
+
+
+def is_point_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def linked_candidate(record: Record, memory: Memory, session: str) -> Candidate:
+    payload = {**record.payload, "source_turn": memory.event_id}
+    return read_candidate(record.id, COLLECTION, scope_of(memory, session), payload, Signals())
