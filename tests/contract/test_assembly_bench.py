@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lithify.cli import bench_assemble
+from lithify.cli.bench import assemble as bench_assemble
 from lithify.settings import load_settings
 
 

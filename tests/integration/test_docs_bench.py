@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lithify.cli.docs_bench import score_table, shipped
+from lithify.cli.docs.bench import score_table, shipped
 from lithify.embedding import Embedder
 from lithify.settings import Settings
 

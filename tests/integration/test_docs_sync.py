@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from lithify.cli.api import Api
-from lithify.cli.docs_sync import Totals, Wanted, sync_folder
+from lithify.cli.docs.sync import Totals, Wanted, sync_folder
 from lithify.errors import Invalid
 from lithify.librarian.allowlist import Allowlist
 from lithify.librarian.folder import Folder

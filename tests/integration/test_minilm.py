@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lithify.cli import models
-from lithify.cli.bench_embed import bench_embed
+from lithify.cli.bench.embed import bench_embed
 from lithify.embedding import Embedder, load_embedder
 from lithify.embedding.assets import profile_assets
 from lithify.embedding.building.profiles import MINILM, build_minilm

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.cli import bench_streams
+from lithify.cli.bench import streams as bench_streams
 
 
 async def test_the_benchmark_compares_accepting_and_consuming_with_the_bare_commands(

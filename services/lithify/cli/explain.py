@@ -9,7 +9,7 @@ from rich.table import Table
 
 from lithify.cli.api import Api
 from lithify.cli.console import data, emit_json
-from lithify.cli.docs_explain import docs_headline, docs_table
+from lithify.cli.docs.explain import docs_headline, docs_table
 from lithify.cli.query import AsJson, Url, excerpt, shortened, warn
 from lithify.client.explanation import reason_of, spendings, temporal_line
 from lithify.errors import Invalid

@@ -27,7 +27,7 @@ COMMANDS = (
     ),
     (
         "demo",
-        "lithify.cli.demo:demo",
+        "lithify.cli.demo.tour:demo",
         "Show in about a minute what Lithify does: ingest, promote, compact, assemble and explain.",
     ),
     ("serve", "lithify.cli.serve:serve", "Run one service by itself, against a Redis and a Qdrant server."),
@@ -43,7 +43,7 @@ COMMANDS = (
     ("status", "lithify.cli.status:status", "Show health, counts and queues; exits 1 when the service is not ready."),
     (
         "doctor",
-        "lithify.cli.doctor:doctor",
+        "lithify.cli.doctor.command:doctor",
         "Check the installation and what it talks to; exits 1 when something needs attention.",
     ),
     (
@@ -88,7 +88,7 @@ COMMANDS = (
         "lithify.cli.authored:app",
         "Authored documents: rules and notes in Markdown, the same for all users.",
     ),
-    ("docs", "lithify.cli.docs:app", "Docs memory: documents of repositories, cut into citable pieces."),
+    ("docs", "lithify.cli.docs.commands:app", "Docs memory: documents of repositories, cut into citable pieces."),
     ("eval", "lithify.cli.eval:app", "Measure recall on conversations with known evidence."),
     ("queue", "lithify.cli.queue:app", "Background jobs: what waits, runs and failed, and trying a failed one again."),
     ("dlq", "lithify.cli.dlq:app", "Dead letters: messages that were given up, kept with their payload."),

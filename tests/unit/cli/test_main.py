@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lithify.cli.bench import BENCHES
+from lithify.cli.calibrate import CALIBRATIONS
 from lithify.cli.deferred import loaded
 from lithify.cli.main import COMMANDS, app
 
@@ -20,7 +21,12 @@ def test_each_command_is_listed_with_its_own_words(name: str, target: str, words
 
 @pytest.mark.parametrize(("name", "words"), BENCHES)
 def test_each_bench_is_listed_with_its_own_words(name: str, words: str) -> None:
-    assert " ".join(loaded(name, f"lithify.cli.bench_{name}:{name}").help.split()) == words
+    assert " ".join(loaded(name, f"lithify.cli.bench.{name}:{name}").help.split()) == words
+
+
+@pytest.mark.parametrize(("name", "words"), CALIBRATIONS)
+def test_each_calibration_is_listed_with_its_own_words(name: str, words: str) -> None:
+    assert " ".join(loaded(name, f"lithify.cli.calibrate.{name}:{name}").help.split("\n\n")[0].split()) == words
 
 
 def test_a_command_shows_its_own_options() -> None:

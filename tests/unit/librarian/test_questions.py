@@ -45,9 +45,9 @@ def test_yaml_cannot_make_objects() -> None:
 
 
 def test_the_shipped_questions_expect_shipped_documents() -> None:
-    corpus = files("lithify.cli.corpus")
-    questions = parse_questions((corpus / "docs-questions.yaml").read_text("utf-8"), "shipped")
-    missing = [path for one in questions for path in one.expect if not (corpus / "docs" / path).is_file()]
+    corpus = files("lithify.cli.docs")
+    questions = parse_questions((corpus / "questions.yaml").read_text("utf-8"), "shipped")
+    missing = [path for one in questions for path in one.expect if not (corpus / "corpus" / path).is_file()]
     assert not missing
     answered = [one for one in questions if one.expect]
     assert len(answered) >= 30

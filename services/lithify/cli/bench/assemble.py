@@ -1,0 +1,211 @@
+"""`lithify bench assemble`: what a whole answer costs against its floor, the query's embedding and one raw search."""
+
+import asyncio
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+import typer
+from redis.asyncio import Redis
+from rich.progress import Progress
+from rich.table import Table
+
+from lithify.assembly.prompt.assembler import Assembler
+from lithify.assembly.recall.retrieval import Retriever
+from lithify.assembly.schema import AssembleRequest
+from lithify.assembly.service import Assembly
+from lithify.cli.bench.corpus import PeopleCorpus
+from lithify.cli.console import data, emit_json, talk
+from lithify.embedding import Embedder, load_embedder
+from lithify.events import EVERY_TENANT, TenantScope, system_clock
+from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.ranking.profile import RECALL
+from lithify.memory.vectors.tiers import tier_vector
+from lithify.node.loop import run
+from lithify.node.redis_server import EmbeddedRedis
+from lithify.settings import Settings, load_settings
+from lithify.store import LEXICAL, TIER_NAMES, CollectionSpec, EdgeStore, Query, SparseVector, Where
+from lithify.store.memory import COLLECTION
+from lithify.streams import open_producer
+
+BATCH: Final = 256
+ROUNDS: Final = 200
+CROWDS: Final = (8, 32)
+COLD: Final = 40
+# Of records that are read once before the measurement.
+PAGE: Final = 2_000
+BUDGET: Final = 2_000
+PARTITIONS, TAIL_TURNS, TRACE_S = 4, 64, 600
+PROFILE: Final = RECALL.normalised()
+FULL_TIER: Final = TIER_NAMES[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Milliseconds."""
+
+    what: str
+    p50_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`ratio` is the median answer over the medians of embedding and raw search, measured between each other."""
+
+    points: int
+    fill_seconds: float
+    parts: list[Timing]
+    answers: list[Timing]
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    service: Assembly
+    edge: EdgeStore
+    embedder: Embedder
+    analyser: LexicalAnalyser
+    executor: ThreadPoolExecutor
+    corpus: PeopleCorpus
+
+    async def answer(self) -> None:
+        scope, session = self.corpus.somebody()
+        body = {"user": scope.user, "session": session, "query": self.corpus.question(), "token_budget": BUDGET}
+        answer = await self.service.assemble(TenantScope(scope.tenant), AssembleRequest.model_validate(body))
+        if answer.degraded:
+            talk.print(f"degraded: {answer.degraded[0]}", markup=False)
+
+    async def embed(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self.executor, self.embedder.embed_query, self.corpus.question())
+
+    async def search(self, queries: list[Query]) -> None:
+        scope, _ = self.corpus.somebody()
+        await self.edge.query_batch(scope, COLLECTION, queries)
+
+    def legs(self) -> list[Query]:
+        """Both legs with whole payloads, in one batch."""
+        text, where = self.corpus.question(), Where().equals("active", True)
+        dense = tier_vector(self.embedder.embed_query(text), self.embedder.manifest.dimensions)
+        indices, values = self.analyser.query_vector(text)
+        words = SparseVector(tuple(indices), tuple(values))
+        depth = PROFILE.leg_depth(BUDGET)
+        return [Query(where, FULL_TIER, dense, depth), Query(where, LEXICAL, words, depth)]
+
+
+def assemble(
+    points: Annotated[int, typer.Option(help="Memories in the store.", min=1_000)] = 10_000,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Latency of assembling 2,000 tokens for one of many users, alone and with 8 and 32 callers at once."""
+    report = run(measure(points, load_settings()))
+    if as_json:
+        emit_json(asdict(report))
+        return
+    table = Table("what", "p50 ms", "p95 ms")
+    for row in (*report.parts, *report.answers):
+        table.add_row(row.what, f"{row.p50_ms:.2f}", f"{row.p95_ms:.2f}")
+    data.print(table)
+    data.print(f"{report.points:,} memories; an answer costs {report.ratio:.2f} x (embedding + one raw search)")
+
+
+async def measure(points: int, settings: Settings, rounds: int = ROUNDS) -> Report:
+    async with opened(points, settings) as bench:
+        seconds = await fill(bench.edge, bench.corpus)
+        cold = timing("answer, nothing read before", [await timed(bench.answer()) for _ in range(COLD)])
+        await read_all(bench.edge)
+        parts, alone = await floor_and_answers(bench, rounds)
+        crowds = [await crowd(bench, callers, max(4, rounds // callers)) for callers in CROWDS]
+    embedding, searching = parts[0].p50_ms, parts[1].p50_ms
+    ratio = round(alone.p50_ms / (embedding + searching), 2)
+    return Report(points, round(seconds, 1), parts, [alone, *crowds, cold], ratio)
+
+
+@asynccontextmanager
+async def opened(points: int, settings: Settings) -> AsyncIterator[Bench]:
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lithify-bench-")))
+        server = await stack.enter_async_context(EmbeddedRedis(folder / "redis"))
+        redis = open_producer(server.url)
+        stack.push_async_callback(redis.aclose)
+        embedder = load_embedder(
+            settings.models_dir, settings.embedding_profile, variant=settings.embedding_variant, threads=1
+        )
+        edge = EdgeStore(folder / "vectors")
+        stack.push_async_callback(edge.close)
+        low, middle, full = embedder.manifest.tiers or (embedder.manifest.dimensions,) * 3
+        await edge.ensure(CollectionSpec(COLLECTION, (low, middle, full), embedder.fingerprint))
+        executor = stack.enter_context(ThreadPoolExecutor(2))
+        corpus = PeopleCorpus(points, (low, middle, full), embedder.manifest.family)
+        yield bench_of(edge, embedder, executor, redis, corpus)
+
+
+def bench_of(
+    edge: EdgeStore, embedder: Embedder, executor: ThreadPoolExecutor, redis: Redis, corpus: PeopleCorpus
+) -> Bench:
+    analyser = LexicalAnalyser()
+    assembler = Assembler(Retriever(edge, embedder, analyser, executor), redis, PARTITIONS, TAIL_TURNS, PROFILE)
+    return Bench(Assembly(assembler, redis, system_clock, TRACE_S), edge, embedder, analyser, executor, corpus)
+
+
+async def fill(edge: EdgeStore, corpus: PeopleCorpus) -> float:
+    started = time.perf_counter()
+    with Progress(console=talk, transient=True, disable=not talk.is_terminal) as progress:
+        task = progress.add_task("filling the store", total=corpus.points)
+        for records in corpus.batches(BATCH):
+            await edge.upsert(EVERY_TENANT, COLLECTION, records)
+            progress.advance(task, len(records))
+    await edge.optimise(COLLECTION)
+    return time.perf_counter() - started
+
+
+async def read_all(edge: EdgeStore) -> None:
+    """So that a store in use is measured: with a million records, hardly anybody's had been touched otherwise."""
+    after: str | None = None
+    while True:
+        page = await edge.scroll(EVERY_TENANT, COLLECTION, Where(), limit=PAGE, after=after, with_vectors=(LEXICAL,))
+        if page.next is None:
+            return
+        after = page.next
+
+
+async def floor_and_answers(bench: Bench, rounds: int) -> tuple[list[Timing], Timing]:
+    """Taken in turn, so that a noisy machine hurts all of them alike."""
+    columns: dict[str, list[float]] = defaultdict(list)
+    for _ in range(rounds):
+        legs = bench.legs()
+        columns["embedding the query"].append(await timed(bench.embed()))
+        columns["one raw search, both legs"].append(await timed(bench.search(legs)))
+        columns["one raw search, dense only"].append(await timed(bench.search(legs[:1])))
+        columns["answer, 1 caller"].append(await timed(bench.answer()))
+    *parts, alone = [timing(name, column) for name, column in columns.items()]
+    return parts, alone
+
+
+async def crowd(bench: Bench, callers: int, questions: int) -> Timing:
+    """Each caller asks again as soon as it is answered."""
+
+    async def ask() -> list[float]:
+        return [await timed(bench.answer()) for _ in range(questions)]
+
+    taken = await asyncio.gather(*(ask() for _ in range(callers)))
+    return timing(f"answer, {callers} callers", [one for many in taken for one in many])
+
+
+async def timed(work: Awaitable[None]) -> float:
+    started = time.perf_counter()
+    await work
+    return (time.perf_counter() - started) * 1000
+
+
+def timing(what: str, taken: list[float]) -> Timing:
+    p50, p95 = np.percentile(taken, [50, 95]).tolist()
+    return Timing(what, round(p50, 3), round(p95, 3))

@@ -1,0 +1,186 @@
+"""`lithify calibrate gate`: how gating scores spread, what they are worth by labels, and the threshold that follows."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
+
+import typer
+from rich.table import Table
+
+from lithify.cli.calibrate.corpus.labelled import LabelledTurn, read_turns, shipped_turns
+from lithify.cli.calibrate.gate_replay import Spoken, embedded, learned_from, learned_from_others, replay
+from lithify.cli.console import data, emit_json, talk
+from lithify.embedding import load_embedder
+from lithify.errors import Invalid
+from lithify.gatekeeper.axis import WORTH_FILE, find_worth, write_worth
+from lithify.gatekeeper.judge import Evidence, Judge, gate_config
+from lithify.memory.gating.calibration import Quality, Step, histogram, isotonic, quality, suggested_threshold
+from lithify.memory.gating.gate import THRESHOLD
+from lithify.memory.gating.worth import Worth
+from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.settings import Settings, load_settings
+
+BINS: Final = 20
+BAR: Final = 40
+
+LEARN_HELP = (
+    f"Learn what is worth keeping from the labels and write it here; a profile's folder holds it as {WORTH_FILE}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A turn, its score, and whether it was kept."""
+
+    turn: LabelledTurn
+    score: float
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """`by_kind` has, for every kind of turn, how many there were and how many were kept."""
+
+    evidence: str
+    threshold: float
+    scores: tuple[int, ...]
+    by_kind: dict[str, tuple[int, int]]
+    quality: Quality | None = None
+    steps: tuple[Step, ...] = ()
+    suggested: float | None = None
+
+
+def gate(
+    file: Annotated[
+        Path | None, typer.Argument(help="JSON lines with text, and optionally user, keep (the label) and score.")
+    ] = None,
+    evidence: Annotated[Evidence, typer.Option(help="What the gate goes by.")] = "learned",
+    threshold: Annotated[float | None, typer.Option(min=0, max=1, help="Another threshold than the usual one.")] = None,
+    wanted: Annotated[float, typer.Option(min=0, max=1, help="Share of useful turns the threshold must reach.")] = 0.5,
+    learn: Annotated[Path | None, typer.Option(help=LEARN_HELP)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the measurement as JSON.")] = False,
+) -> None:
+    """Show how gating scores spread and, with labels, what they are worth; without a file, on the shipped turns.
+
+    Turns without a score go through the gate in their order, each user from an empty memory. On turns the gate has
+    learned from, each user is judged by what the others taught.
+    """
+    turns = read_turns(file) if file else shipped_turns()
+    scored = [
+        Scored(turn, turn.score, turn.score >= (threshold or THRESHOLD)) for turn in turns if turn.score is not None
+    ]
+    if len(scored) == len(turns):
+        report = measured(scored, "given", threshold or THRESHOLD, wanted)
+    else:
+        trial = Trial.opened(turns, load_settings())
+        if learn:
+            write_worth(learn, learned_from(trial.spoken, trial.family))
+        judges = trial.judges(evidence, threshold, own=bool(learn) or file is None)
+        report = measured(trial.scored(judges), evidence, next(iter(judges.values())).config.threshold, wanted)
+    if as_json:
+        emit_json(plain(report))
+    else:
+        show(report)
+
+
+def known_scores(turns: Sequence[LabelledTurn], threshold: float) -> list[Scored] | None:
+    """None if one is missing."""
+    scored = [Scored(turn, turn.score, turn.score >= threshold) for turn in turns if turn.score is not None]
+    return scored if len(scored) == len(turns) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Turns on their way through the gate of an embedding profile."""
+
+    spoken: list[Spoken]
+    family: str
+    profile: Path
+    merge_at: float
+
+    @classmethod
+    def opened(cls, turns: Sequence[LabelledTurn], settings: Settings) -> Self:
+        """Raises Misconfigured if the model is missing."""
+        threads, name = settings.embedding_threads or os.cpu_count() or 1, settings.embedding_profile
+        embedder = load_embedder(settings.models_dir, name, variant=settings.embedding_variant, threads=threads)
+        family, folder = embedder.manifest.family, settings.models_dir / name
+        return cls(embedded(turns, embedder), family, folder, settings.gate_merge)
+
+    def judges(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, Judge]:
+        """By user; `own` turns are those the gate has learned from."""
+        users = sorted({one.turn.user for one in self.spoken})
+        worths = self._worths(users, own=own) if evidence == "learned" else {}
+        config = gate_config(evidence, worths.get(users[0]), threshold)
+        analyser = LexicalAnalyser()
+        return {user: Judge(config, self.merge_at, analyser, worths.get(user)) for user in users}
+
+    def _worths(self, users: Sequence[str], *, own: bool) -> dict[str, Worth]:
+        if own:
+            return learned_from_others(self.spoken, self.family)
+        worth = find_worth(self.profile, self.family)
+        if worth is None:
+            raise Invalid(f"nothing was learned for {self.family} yet; learn it (--learn), or choose gp1 or gp2")
+        return dict.fromkeys(users, worth)
+
+    def scored(self, judges: Mapping[str, Judge]) -> list[Scored]:
+        verdicts = replay(self.spoken, judges)
+        pairs = zip(self.spoken, verdicts, strict=True)
+        return [Scored(one.turn, verdict.decision.score, verdict.memory_id is not None) for one, verdict in pairs]
+
+
+def measured(scored: Sequence[Scored], evidence: str, threshold: float, wanted: float) -> GateReport:
+    seen = Counter(one.turn.kind for one in scored)
+    kept = Counter(one.turn.kind for one in scored if one.kept)
+    by_kind = {kind: (seen[kind], kept[kind]) for kind in sorted(seen)}
+    report = GateReport(evidence, threshold, histogram((one.score for one in scored), BINS), by_kind)
+    labels = [one.turn.keep for one in scored if one.turn.keep is not None]
+    if len(labels) < len(scored):
+        return report
+    steps = isotonic([one.score for one in scored], labels)
+    measure = quality([one.kept for one in scored], labels)
+    return replace(report, quality=measure, steps=steps, suggested=suggested_threshold(steps, wanted))
+
+
+def plain(report: GateReport) -> dict[str, Any]:
+    fields = asdict(report)
+    if report.quality is not None:
+        fields["quality"] |= {"precision": report.quality.precision, "recall": report.quality.recall}
+    return fields
+
+
+def show(report: GateReport) -> None:
+    data.print(bars(report))
+    if any(report.by_kind):
+        data.print(kinds(report))
+    if report.quality is None:
+        talk.print("no labels: add `keep` to every line for precision, recall and a threshold")
+        return
+    measure = report.quality
+    data.print(f"precision {measure.precision:.3f}, recall {measure.recall:.3f} at {report.threshold:.3f}")
+    data.print(curve(report.steps))
+    data.print("suggested threshold: " + ("none" if report.suggested is None else f"{report.suggested:.3f}"))
+
+
+def bars(report: GateReport) -> Table:
+    table = Table("score from", "turns", "", title=f"Gating scores by {report.evidence}")
+    most = max(report.scores) or 1
+    for number, count in enumerate(report.scores):
+        table.add_row(f"{number / BINS:.2f}", str(count), "█" * round(BAR * count / most))
+    return table
+
+
+def kinds(report: GateReport) -> Table:
+    table = Table("kind", "turns", "kept", title="What was kept")
+    for kind, (turns, kept) in report.by_kind.items():
+        table.add_row(kind, str(turns), str(kept))
+    return table
+
+
+def curve(steps: Sequence[Step]) -> Table:
+    table = Table("score from", "useful", "turns", title="P(useful | score), isotonic")
+    for step in steps:
+        table.add_row(f"{step.least:.3f}", f"{step.share:.0%}", str(step.turns))
+    return table

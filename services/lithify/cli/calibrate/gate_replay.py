@@ -1,0 +1,68 @@
+"""Turns through the real gate in their order, from an empty memory, without servers: what calibration looks at."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lithify.cli.calibrate.corpus.labelled import LabelledTurn
+from lithify.embedding import Embedder
+from lithify.errors import Invalid
+from lithify.gatekeeper.judge import Judge
+from lithify.gatekeeper.shelf import Shelf
+from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
+from lithify.gatekeeper.verdict import Verdict
+from lithify.memory.gating.gate import TURN_NEIGHBOURS
+from lithify.memory.gating.worth import Worth, learn
+from lithify.records import vectors_of
+from lithify.store import Record, Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A turn with its full vector."""
+
+    turn: LabelledTurn
+    vector: Vector
+
+
+def embedded(turns: Sequence[LabelledTurn], embedder: Embedder) -> list[Spoken]:
+    tiers = vectors_of([turn.text for turn in turns], embedder)
+    return [Spoken(turn, tier[FULL_TIER]) for turn, tier in zip(turns, tiers, strict=True)]
+
+
+def replay(spoken: Sequence[Spoken], judges: Mapping[str, Judge]) -> list[Verdict]:
+    """Each user has a memory of their own, and a judge."""
+    shelf, verdicts = Shelf(), []
+    said: defaultdict[str, list[Vector]] = defaultdict(list)
+    for number, one in enumerate(spoken):
+        turn, earlier = stored(number, one), said[one.turn.user]
+        scores = sorted((float(np.dot(one.vector, other)) for other in earlier), reverse=True)
+        verdict = judges[one.turn.user].verdict(turn, scores[:TURN_NEIGHBOURS], shelf.nearest(turn, ()))
+        shelf.put(verdict)
+        earlier.append(one.vector)
+        verdicts.append(verdict)
+    return verdicts
+
+
+def stored(number: int, spoken: Spoken) -> StoredTurn:
+    turn = spoken.turn
+    payload = {"tenant": "", "user": turn.user, "event_id": str(number), "text": turn.text, "ts": number}
+    return StoredTurn(Record(f"turn {number}", payload, {FULL_TIER: spoken.vector}), f"memory {number}")
+
+
+def learned_from(spoken: Sequence[Spoken], family: str) -> Worth:
+    """Raises Invalid if a turn has no label."""
+    labels = [one.turn.keep for one in spoken if one.turn.keep is not None]
+    if len(labels) < len(spoken):
+        raise Invalid(f"{len(spoken) - len(labels)} of {len(spoken)} turns have no label; learning needs all of them")
+    return learn(family, [one.turn.text for one in spoken], [one.vector for one in spoken], labels)
+
+
+def learned_from_others(spoken: Sequence[Spoken], family: str) -> dict[str, Worth]:
+    """For each user what the other users teach: nothing is judged by what it was learned from."""
+    users = {one.turn.user for one in spoken}
+    if len(users) < 2:
+        raise Invalid("turns of at least two users are needed to judge each by what the others teach")
+    return {user: learned_from([one for one in spoken if one.turn.user != user], family) for user in sorted(users)}

@@ -1,0 +1,1 @@
+"""`lithify demo`: a tour of the system on a node of its own."""

@@ -1,0 +1,53 @@
+"""The conversation of the demo: a potter and her assistant over nine days, written for this project."""
+
+from datetime import UTC, datetime, time, timedelta
+from importlib.resources import files
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from lithify.client.turn import Turn
+
+FOLDER: Final = files(__package__)
+USER: Final = "iris"
+COMPACTED: Final = "studio"
+ASKED_IN: Final = "week"
+QUESTION: Final = "How hot do I fire the mugs with the blue glaze?"
+BUDGET: Final = 400
+
+
+class Line(BaseModel):
+    """One line of the file; `day` counts back from the day the demo runs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    day: int
+    time: time
+    session: str
+    role: Literal["user", "assistant"]
+    text: str
+    source_kind: str = "chat"
+
+
+def shipped_turns(now: datetime) -> list[Turn]:
+    """In the order they were said; seconds apart where the file gives the same minute."""
+    lines = [Line.model_validate_json(line) for line in (FOLDER / "conversation.jsonl").read_bytes().splitlines()]
+    return [turn_of(number, line, now) for number, line in enumerate(lines, 1)]
+
+
+def turn_of(number: int, line: Line, now: datetime) -> Turn:
+    day = (now - timedelta(days=line.day)).date()
+    said = datetime.combine(day, line.time, UTC) + timedelta(seconds=number)
+    return {
+        "event_id": f"demo-{number:02}",
+        "user": USER,
+        "session": line.session,
+        "role": line.role,
+        "text": line.text,
+        "ts": int(said.timestamp() * 1000),
+        "source_kind": line.source_kind,
+    }
+
+
+def house_rules() -> str:
+    return (FOLDER / "rules.md").read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""`lithify docs`: commands for the documents of repositories."""

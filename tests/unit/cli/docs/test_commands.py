@@ -1,0 +1,44 @@
+"""What `lithify docs` decides before it talks to anybody."""
+
+import subprocess
+import sys
+
+import pytest
+
+from lithify.cli.docs.commands import plain_repo, where
+from lithify.cli.docs.sync import BATCH_CHARACTERS, BATCH_DOCUMENTS, Totals, batches, place
+from lithify.errors import Invalid
+
+HEAVY = ("onnxruntime", "qdrant_client", "qdrant_edge", "fastapi", "numpy", "tokenizers")
+
+
+def test_a_repository_over_http_has_no_slash() -> None:
+    with pytest.raises(Invalid, match=r"'owner\.name'"):
+        plain_repo("owner/name")
+    assert place(plain_repo("a.b_c-1")) == "/v1/docs/a.b_c-1"
+
+
+def test_batches_are_bounded_by_number_and_by_size() -> None:
+    many = [{"text": "x"}] * (BATCH_DOCUMENTS + 1)
+    assert [len(batch) for batch in batches(iter(many))] == [BATCH_DOCUMENTS, 1]
+    long = [{"text": "x" * (BATCH_CHARACTERS - 1)}, {"text": "xx"}, {"text": "y" * BATCH_CHARACTERS * 2}]
+    assert [len(batch) for batch in batches(iter(long))] == [1, 1, 1]
+    assert not list(batches(iter([])))
+
+
+def test_results_are_counted_by_what_happened() -> None:
+    totals = Totals()
+    totals.count([{"status": "added"}, {"status": "removed"}, {"status": "invalid", "path": "a", "error": "bad"}])
+    assert (totals.added, totals.removed, totals.refused) == (1, 1, ["a: bad"])
+
+
+def test_a_hit_is_named_with_its_lines() -> None:
+    assert where({"repo": "r", "path": "a.md", "lines": [3, 9]}) == "r/a.md:3-9"
+    assert where({"repo": "r", "path": "a.md", "lines": None}) == "r/a.md"
+
+
+def test_a_sync_starts_without_models_and_engines() -> None:
+    """It runs after every commit; most of its time would go into what it does not use."""
+    told = f"import sys, lithify.cli.docs.commands; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
