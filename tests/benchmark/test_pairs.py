@@ -13,11 +13,11 @@ from lithify.evaluation.datasets import Conversation, Dataset, Turn, load_datase
 from lithify.evaluation.selector import selections
 from lithify.events import EVERY_TENANT
 from lithify.events.scope import DEFAULT_TENANT
+from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
-from lithify.records import lexical_of, vectors_of
 from lithify.store import CollectionSpec, EdgeStore, Record, point_id
 from lithify.store.memory import COLLECTION, Memory, position_of
 
@@ -36,13 +36,13 @@ async def retriever(dataset: Dataset, minilm: Embedder, tmp_path: Path) -> Async
     low, middle, full = minilm.manifest.tiers or ()
     await store.ensure(CollectionSpec(COLLECTION, (low, middle, full), minilm.fingerprint))
     said = [(conversation, turn) for conversation in dataset.conversations for turn in conversation.turns]
-    vectors = vectors_of([turn.text for _, turn in said], minilm)
+    vectors = embed_tiers([turn.text for _, turn in said], minilm)
     records = [
         Record(
             point_id(DEFAULT_TENANT, "turn", turn.event_id, minilm.manifest.family),
             memory_of(conversation, turn).payload(),
             tiers,
-            lexical_of(turn.text, analyser),
+            lexical_vector(turn.text, analyser),
         )
         for (conversation, turn), tiers in zip(said, vectors, strict=True)
     ]

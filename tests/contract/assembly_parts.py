@@ -20,9 +20,9 @@ from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Unavailable
 from lithify.events import EVERY_TENANT, Event, TenantScope
 from lithify.events.scope import DEFAULT_TENANT
+from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
-from lithify.records import lexical_of, vectors_of
 from lithify.store import LEXICAL, Record, VectorStore, point_id
 from lithify.store.memory import COLLECTION, Memory, position_of
 from lithify.streams import Producer, Retention
@@ -128,8 +128,8 @@ class Scene:
         if memory.kind == "turn" and memory.session is not None and memory.seq is not None:
             memory = replace(memory, position=position_of(memory.user, memory.session, memory.seq))
         record_id = point_id(memory.tenant, memory.kind, key, self.embedder.manifest.family)
-        [vectors] = vectors_of([text], self.embedder)
-        record = Record(record_id, memory.payload(), vectors, lexical_of(text, self.analyser))
+        [vectors] = embed_tiers([text], self.embedder)
+        record = Record(record_id, memory.payload(), vectors, lexical_vector(text, self.analyser))
         await self.store.upsert(EVERY_TENANT, COLLECTION, [record])
         return record_id
 

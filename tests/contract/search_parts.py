@@ -9,11 +9,11 @@ from lithify.assembly.recall.search import SearchResult, search
 from lithify.assembly.schema import SearchHit, SearchRequest
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, TenantScope
+from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL, Profile
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.vectors.cascade import Cascade
-from lithify.records import lexical_of, vectors_of
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory import COLLECTION, Memory, position_of
 
@@ -42,8 +42,8 @@ class Shelf:
         record = Record(
             id=point_id(memory.tenant, memory.kind, f"{memory.user}/{key}", self.embedder.manifest.family),
             payload=payload,
-            vectors=vectors_of([text], self.embedder)[0],
-            lexical=lexical_of(text, self.analyser),
+            vectors=embed_tiers([text], self.embedder)[0],
+            lexical=lexical_vector(text, self.analyser),
         )
         await self.store.upsert(EVERY_TENANT, COLLECTION, [record])
         return record.id

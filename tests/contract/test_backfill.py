@@ -12,9 +12,9 @@ from lithify.embedder.backfill import resumed
 from lithify.embedding import HashEmbedder
 from lithify.errors import Invalid, Unavailable
 from lithify.events import EVERY_TENANT, TenantScope
+from lithify.indexing import Tiers, embed_tiers
 from lithify.jobs import open_connection
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.records import Tiers, vectors_of
 from lithify.store import Query, Record, SparseVector, VectorStore, Where, point_id
 from lithify.store.memory import COLLECTION
 from tests.unit.embedder.backfill_parts import Died, Pipeline, event, plain
@@ -114,7 +114,7 @@ async def stored(pipeline: Pipeline, key: str, tiers: Sequence[str], **payload: 
 
 
 def tiers_of(pipeline: Pipeline, text: str) -> Tiers:
-    return vectors_of([text], pipeline.embedder)[0]
+    return embed_tiers([text], pipeline.embedder)[0]
 
 
 @pytest.mark.parametrize("missing", [("l2",), ("l1", "l2")], ids=["l2", "both"])

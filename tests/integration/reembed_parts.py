@@ -13,11 +13,11 @@ from lithify.embedder.records import turn_records
 from lithify.embedding import Embedder, HashEmbedder, Manifest, Vectors
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, Event
+from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.compaction.summary_id import summary_id
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.parts import Model, collection_spec
 from lithify.node.reembed import PREFIX, Reembed
-from lithify.records import lexical_of, vectors_of
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.identity import joined
 from lithify.store.memory import COLLECTION, Memory
@@ -80,8 +80,8 @@ def derived_points(embedder: Embedder) -> list[Record]:
 
 def _searched(embedder: Embedder, id_: str, kind: str, text: str, **more: Any) -> Record:
     memory = Memory("acme", "u0", kind, "user", text, ts=5, embedding=embedder.fingerprint, **more)
-    [vectors] = vectors_of([text], embedder)
-    return Record(id_, memory.payload(), vectors, lexical_of(text, ANALYSER))
+    [vectors] = embed_tiers([text], embedder)
+    return Record(id_, memory.payload(), vectors, lexical_vector(text, ANALYSER))
 
 
 def _bare(key: str, family: str, **more: Any) -> Record:

@@ -11,9 +11,9 @@ from lithify.cli.reembed import summary
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.node.reembed import PREFIX, NotVerified, Report
-from lithify.records.natural_keys import id_under
 from lithify.store import Record, ServerStore, Where
 from lithify.store.memory import COLLECTION
+from lithify.store.migration import id_in_family
 from tests.integration.reembed_parts import BAD, BATCH, Move, NamedEmbedder, derived_points, moving, turn_points, turns
 from tests.unit.embedder.backfill_parts import plain
 
@@ -92,7 +92,7 @@ async def test_what_the_new_model_cannot_embed_is_found_by_its_words(move: Move)
     await move.put([replace(record, payload={**record.payload, "text": f"{BAD} words"})])
     report = await move.reembed().run()
     assert (report.failed, report.embedded) == (1, len(former) - 3)
-    payload, vectors, words = (await move.contents())[id_under(record, "new")]
+    payload, vectors, words = (await move.contents())[id_in_family(record, "new")]
     assert (vectors, words) == ({}, plain(record)[-1])
     assert payload["missing_tiers"] == ["l1", "l2", "l3"]
 
@@ -241,8 +241,8 @@ def test_the_id_under_another_family_is_the_one_its_writer_would_give() -> None:
         [*turn_points(turns(2), new), *derived_points(new)],
         strict=True,
     ):
-        assert id_under(here, "old") == here.id
-        assert id_under(here, "new") == there.id
+        assert id_in_family(here, "old") == here.id
+        assert id_in_family(here, "new") == there.id
 
 
 def test_the_summary_says_what_to_do_next() -> None:

@@ -14,15 +14,14 @@ from lithify.docs.chunk import KIND as CHUNK
 from lithify.docs.space import COLLECTION as DOCS
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT
+from lithify.indexing import TextVectors, attach_vectors, embed_each, record_text
 from lithify.node.parts import Model, collection_spec, connect_store, once_reachable, open_model
 from lithify.node.rebuild import Told
-from lithify.records import Embedded, embed_each
-from lithify.records.moving import digest, is_embedded, links_of, moved_payload, text_of, with_vectors
-from lithify.records.natural_keys import id_under
 from lithify.settings import Settings
 from lithify.store import TIER_NAMES, CollectionSpec, Record, VectorStore, Where
 from lithify.store.checks import FIXED
 from lithify.store.memory import COLLECTION
+from lithify.store.migration import id_in_family, is_embedded, linked_ids, migrate_payload, payload_digest
 from lithify.store.server import SPEC_AGE_S
 from lithify.streams import arm, crash_point
 
@@ -123,7 +122,7 @@ class Reembed:
         total = await self.store.count(EVERY_TENANT, source, Where())
         async for page in pages(self.store, source, vectors=True):
             wanted = await self._translated(source, page)
-            expected |= {UUID(record.id).bytes: digest(record.payload) for record in wanted}
+            expected |= {UUID(record.id).bytes: payload_digest(record.payload) for record in wanted}
             for part in portions(await self._outdated(target, wanted), self.batch):
                 await self._write(target, part)
                 crash_point("reembed_batch")
@@ -136,27 +135,27 @@ class Reembed:
 
     async def _translated(self, source: str, page: Sequence[Record]) -> list[Record]:
         """As they are to be, save the vectors: under their new ids, pointing to new ids, with the words they had."""
-        links = {link for record in page for link in links_of(record.payload)}
+        links = {link for record in page for link in linked_ids(record.payload)}
         targets = {found.id: found for found in await self.store.fetch(EVERY_TENANT, source, list(links))}
         family = self.model.embedder.manifest.family
-        moved = {old: id_under(record, family) for old, record in targets.items()}
+        moved = {old: id_in_family(record, family) for old, record in targets.items()}
         return [
-            replace(record, id=id_under(record, family), payload=moved_payload(record, moved, self._fingerprint))
+            replace(record, id=id_in_family(record, family), payload=migrate_payload(record, moved, self._fingerprint))
             for record in page
         ]
 
     async def _outdated(self, target: str, wanted: Sequence[Record]) -> list[Record]:
         stored = await self.store.fetch(EVERY_TENANT, target, [record.id for record in wanted])
-        digests = {record.id: digest(record.payload) for record in stored}
-        return [record for record in wanted if digests.get(record.id) != digest(record.payload)]
+        digests = {record.id: payload_digest(record.payload) for record in stored}
+        return [record for record in wanted if digests.get(record.id) != payload_digest(record.payload)]
 
     async def _write(self, target: str, records: Sequence[Record], *, reuse: bool = True) -> None:
         """With `reuse`, vectors that are there already for the same text are not made again."""
         twins = await self._twins(target, records) if reuse else {}
-        fresh = [r for r in records if is_embedded(r) and text_of(twins.get(r.id)) != text_of(r)]
-        made = {id_: Embedded(twin.vectors) for id_, twin in twins.items()} | await self._embedded(fresh)
+        fresh = [r for r in records if is_embedded(r) and record_text(twins.get(r.id)) != record_text(r)]
+        made = {id_: TextVectors(twin.vectors) for id_, twin in twins.items()} | await self._embedded(fresh)
         manifest = self.model.embedder.manifest
-        ready = [with_vectors(r, made[r.id], manifest) if r.id in made else replace(r, vectors={}) for r in records]
+        ready = [attach_vectors(r, made[r.id], manifest) if r.id in made else replace(r, vectors={}) for r in records]
         await self.store.upsert(EVERY_TENANT, target, ready)
 
     async def _twins(self, target: str, records: Sequence[Record]) -> dict[str, Record]:
@@ -164,8 +163,8 @@ class Reembed:
         found = await self.store.fetch(EVERY_TENANT, target, ids, with_vectors=TIER_NAMES)
         return {twin.id: twin for twin in found if twin.vectors}
 
-    async def _embedded(self, records: Sequence[Record]) -> dict[str, Embedded]:
-        loop, texts = asyncio.get_running_loop(), [text_of(record) or "" for record in records]
+    async def _embedded(self, records: Sequence[Record]) -> dict[str, TextVectors]:
+        loop, texts = asyncio.get_running_loop(), [record_text(record) or "" for record in records]
         made = await loop.run_in_executor(self.model.executor, embed_each, texts, self.model.embedder)
         failed = sum(one.error is not None for one in made)
         self.report.failed += failed
@@ -238,7 +237,7 @@ def late_records(wanted: Iterable[Record], expected: Digests, present: Container
 def changed_records(wanted: Iterable[Record], expected: Digests, present: Container[str]) -> list[Record]:
     """Those whose former record was changed after the last pass had seen it."""
     known = [(record, expected.get(UUID(record.id).bytes)) for record in wanted if record.id in present]
-    return [record for record, seen in known if seen not in (None, digest(record.payload))]
+    return [record for record, seen in known if seen not in (None, payload_digest(record.payload))]
 
 
 def portions(records: Iterable[Record], size: int) -> Iterable[list[Record]]:

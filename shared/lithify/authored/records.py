@@ -8,11 +8,11 @@ from lithify.authored.document import Document, Origin
 from lithify.embedding import Embedder
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED
+from lithify.indexing import TextVectors, embed_each, lexical_vector
 from lithify.memory.authored.cache import authored_cache_key
 from lithify.memory.authored.document import AuthoredDocument, AuthoredNode, Tier
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.anchors import anchor_density
-from lithify.records import Embedded, embed_each, lexical_of
 from lithify.store import Record, Where, point_id
 from lithify.store.identity import joined
 from lithify.store.memory import Memory
@@ -99,7 +99,7 @@ class NodeRecords:
         embedded = embed_each([node.text for node in nodes], self.embedder) if nodes else []
         return [self._variant(document, node, one) for node, one in zip(nodes, embedded, strict=True)]
 
-    def _variant(self, document: Document, node: AuthoredNode, embedded: Embedded) -> Record:
+    def _variant(self, document: Document, node: AuthoredNode, embedded: TextVectors) -> Record:
         memory = self._memory(
             document,
             node,
@@ -107,7 +107,7 @@ class NodeRecords:
             missing_tiers=embedded.missing(self.embedder.manifest),
             hop_targets=tuple(self._target(document, target) for target in node.hop_targets),
         )
-        lexical = lexical_of(node.text, self.analyser)
+        lexical = lexical_vector(node.text, self.analyser)
         return Record(self._id(document, node.record_id), memory.payload(), embedded.vectors, lexical)
 
     def _memory(self, document: Document, node: AuthoredNode, **searched: Any) -> Memory:

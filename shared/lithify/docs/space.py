@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from lithify.embedding import Embedder
-from lithify.records import tier_names
+from lithify.indexing import tier_names
 from lithify.store import CollectionSpec, point_id
 
 COLLECTION: Final = "docs"

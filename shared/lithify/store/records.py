@@ -11,6 +11,8 @@ from lithify.errors import Invalid
 
 TIER_NAMES: Final = ("l1", "l2", "l3")
 LEXICAL: Final = "lexical"
+# The payload field that names the tiers which backfill still has to make.
+MISSING_TIERS: Final = "missing_tiers"
 
 Vector: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 

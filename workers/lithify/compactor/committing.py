@@ -12,6 +12,7 @@ from lithify.compactor.records import shard_record, summary_memory, summary_poin
 from lithify.compactor.session_state import SessionStates
 from lithify.compactor.session_view import Session
 from lithify.embedding import Embedder
+from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.compaction.commit_steps import (
     AdvanceState,
     CheckGeneration,
@@ -25,7 +26,6 @@ from lithify.memory.compaction.commit_steps import (
 from lithify.memory.compaction.guidance import Shard
 from lithify.memory.compaction.summary_record import SummaryRecord
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.records import lexical_of, vectors_of
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
 from lithify.store.memory import COLLECTION
 from lithify.streams import Receipts, crash_point, generations
@@ -79,12 +79,12 @@ class Committer:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def _record(self, summary: SummaryRecord) -> Record:
-        [vectors] = vectors_of([summary.text], self.embedder)
+        [vectors] = embed_tiers([summary.text], self.embedder)
         return Record(
             id=summary_point(self.session.key, summary.id, self._family),
             payload=summary_memory(self.session.key, summary, self.embedder.fingerprint).payload(),
             vectors=vectors,
-            lexical=lexical_of(summary.text, self.analyser, int(summary.lineage.source_ts_max)),
+            lexical=lexical_vector(summary.text, self.analyser, int(summary.lineage.source_ts_max)),
         )
 
     async def _keep(self, shards: Sequence[Shard]) -> None:

@@ -12,10 +12,10 @@ from lithify.embedding import Embedder, Manifest
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.events.event import FIELDS
+from lithify.indexing import embed_each
 from lithify.jobs import JobContext
 from lithify.memory.vectors.backfill import Restore, plan_backfill
 from lithify.memory.vectors.cascade import FULL_TIER, Cascade
-from lithify.records import embed_each
 from lithify.store import Record, Vector, VectorStore, Where
 from lithify.store.memory import COLLECTION
 from lithify.streams import Receipts, crash_point, publish_again

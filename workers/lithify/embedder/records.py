@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from lithify.embedding import Embedder
 from lithify.events import Event, Role
+from lithify.indexing import TextVectors, embed_each, embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
-from lithify.records import Embedded, embed_each, lexical_of, vectors_of
 from lithify.store import Record, point_id
 from lithify.store.memory import Memory, position_of
 
@@ -36,9 +36,10 @@ def turn_records(events: Sequence[Event], embedder: Embedder, analyser: LexicalA
 
     Raises what the model raises if it cannot embed one of them.
     """
-    tiers = vectors_of([event.text for event in events], embedder)
+    tiers = embed_tiers([event.text for event in events], embedder)
     return [
-        turn_record(event, Embedded(vectors), embedder, analyser) for event, vectors in zip(events, tiers, strict=True)
+        turn_record(event, TextVectors(vectors), embedder, analyser)
+        for event, vectors in zip(events, tiers, strict=True)
     ]
 
 
@@ -52,14 +53,14 @@ def open_records(
     ]
 
 
-def turn_record(event: Event, embedded: Embedded, embedder: Embedder, analyser: LexicalAnalyser) -> Record:
+def turn_record(event: Event, embedded: TextVectors, embedder: Embedder, analyser: LexicalAnalyser) -> Record:
     manifest = embedder.manifest
     memory = replace(turn_memory(event, embedder.fingerprint), missing_tiers=embedded.missing(manifest))
     return Record(
         id=point_id(event.tenant, "turn", event.event_id, manifest.family),
         payload=memory.payload(),
         vectors=embedded.vectors,
-        lexical=lexical_of(event.text, analyser, event.ts),
+        lexical=lexical_vector(event.text, analyser, event.ts),
     )
 
 

@@ -11,9 +11,8 @@ from lithify.docs.space import COLLECTION
 from lithify.docs.writing import MARKERS
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT
+from lithify.indexing import embed_each, text_to_embed
 from lithify.jobs import JobContext
-from lithify.records import embed_each
-from lithify.records.wording import model_text
 from lithify.store import Record, VectorStore, Where
 from lithify.streams import crash_point
 
@@ -47,7 +46,7 @@ async def embed_docs(context: JobContext[VectorParts]) -> JsonValue:
 
 async def embed_page(context: JobContext[VectorParts], records: Sequence[Record]) -> Counter[str]:
     """Vectors first: dying in between leaves the marks, and the next run does the same again."""
-    texts = [model_text(record.payload) or "" for record in records]
+    texts = [text_to_embed(record.payload) or "" for record in records]
     made = await context.offload(embed_each, texts, context.parts.embedder)
     done = [(record, one.vectors) for record, one in zip(records, made, strict=True) if one.vectors]
     if done:

@@ -8,9 +8,9 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from lithify.events.turn import MAX_TS_MS
-from lithify.records.natural_keys import KEYS
 from lithify.store import TIER_NAMES, Record, Vector, point_id
 from lithify.store.memory import Memory
+from lithify.store.migration import NATURAL_KEYS
 
 # What people look for comes first; the rest follows by name.
 FIRST: Final = ("kind", "tenant", "user", "session", "event_id", "role", "ts", "text", "active")
@@ -31,7 +31,7 @@ class Link(BaseModel):
     def to(cls, record: Record) -> Self | None:
         kind = str(record.payload.get("kind"))
         try:
-            return cls(kind=kind, key=KEYS[kind](record.payload))
+            return cls(kind=kind, key=NATURAL_KEYS[kind](record.payload))
         except (LookupError, TypeError, ValueError):
             return None
 

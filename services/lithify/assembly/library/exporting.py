@@ -6,9 +6,9 @@ from typing import Final
 
 from lithify.assembly.library.export_line import Link, export_line
 from lithify.events import TenantScope
-from lithify.records.moving import links_of
 from lithify.store import TIER_NAMES, Record, VectorStore, Where
 from lithify.store.memory import COLLECTION
+from lithify.store.migration import linked_ids
 
 PAGE: Final = 256
 
@@ -32,7 +32,7 @@ class Exporter:
             last = page.next
 
     async def _page(self, scope: TenantScope, records: Sequence[Record]) -> bytes:
-        wanted = {record.id: links_of(record.payload) for record in records}
+        wanted = {record.id: linked_ids(record.payload) for record in records}
         tenant = TenantScope(scope.tenant)
         ids = list({id_ for links in wanted.values() for id_ in links})
         found = await self.store.fetch(tenant, COLLECTION, ids) if ids else []

@@ -11,12 +11,11 @@ from redis.asyncio import Redis
 from lithify.assembly.library.export_line import ExportedRecord
 from lithify.embedding import Embedder
 from lithify.events import TenantScope
+from lithify.indexing import TextVectors, attach_vectors, embed_each, lexical_vector, tier_names
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.records import Embedded, embed_each, lexical_of, tier_names
-from lithify.records.moving import moved_payload, with_vectors
-from lithify.records.natural_keys import id_under
 from lithify.store import Record, VectorStore
 from lithify.store.memory import COLLECTION
+from lithify.store.migration import id_in_family, migrate_payload
 from lithify.streams import Retention, keys, script
 from lithify.streams.generations import AUTHORED, bump, durable
 from lithify.streams.outage import outages
@@ -63,17 +62,17 @@ class Importer:
         family = self.embedder.manifest.family
         record = Record(line.id, line.payload() | {"tenant": tenant}, line.tiers())
         links = {id_: link.id_in(tenant, family) for id_, link in line.links.items()}
-        payload = moved_payload(record, links, self.embedder.fingerprint)
-        return replace(record, id=id_under(record, family), payload=payload)
+        payload = migrate_payload(record, links, self.embedder.fingerprint)
+        return replace(record, id=id_in_family(record, family), payload=payload)
 
-    def _complete(self, record: Record, embedded: Embedded | None) -> Record:
+    def _complete(self, record: Record, embedded: TextVectors | None) -> Record:
         """Rules and whole documents say by the missing fingerprint that they are not searched."""
         if FINGERPRINT not in record.payload:
             return replace(record, vectors={})
-        made = embedded or Embedded(record.vectors)
+        made = embedded or TextVectors(record.vectors)
         said_at = None if record.payload["kind"] == "authored" else record.payload["ts"]
-        lexical = lexical_of(record.payload["text"], self.analyser, said_at)
-        return replace(with_vectors(record, made, self.embedder.manifest), lexical=lexical)
+        lexical = lexical_vector(record.payload["text"], self.analyser, said_at)
+        return replace(attach_vectors(record, made, self.embedder.manifest), lexical=lexical)
 
     async def _count_on(self, tenant: str, records: Sequence[Record]) -> None:
         """The next turn of an imported session stands behind those it brought along."""

@@ -14,10 +14,10 @@ from lithify.errors import Conflict
 from lithify.events import Clock, TenantScope
 from lithify.events.scope import SHARED
 from lithify.http import NotFound
+from lithify.indexing import embed_each, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
-from lithify.records import embed_each, lexical_of
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.identity import joined
 from lithify.store.memory import COLLECTION, Memory
@@ -86,7 +86,7 @@ class Memories:
         payload = memory.payload()
         if missing := embedded.missing(self.embedder.manifest):
             payload["missing_tiers"] = list(missing)
-        return Record(record_id, payload, embedded.vectors, lexical_of(memory.text, self.analyser, memory.ts))
+        return Record(record_id, payload, embedded.vectors, lexical_vector(memory.text, self.analyser, memory.ts))
 
 
 def id_in(name: str) -> str:

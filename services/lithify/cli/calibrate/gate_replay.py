@@ -13,9 +13,9 @@ from lithify.gatekeeper.judge import Judge
 from lithify.gatekeeper.shelf import Shelf
 from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
 from lithify.gatekeeper.verdict import Verdict
+from lithify.indexing import embed_tiers
 from lithify.memory.gating.gate import TURN_NEIGHBOURS
 from lithify.memory.gating.worth import Worth, learn
-from lithify.records import vectors_of
 from lithify.store import Record, Vector
 
 
@@ -28,7 +28,7 @@ class Spoken:
 
 
 def embedded(turns: Sequence[LabelledTurn], embedder: Embedder) -> list[Spoken]:
-    tiers = vectors_of([turn.text for turn in turns], embedder)
+    tiers = embed_tiers([turn.text for turn in turns], embedder)
     return [Spoken(turn, tier[FULL_TIER]) for turn, tier in zip(turns, tiers, strict=True)]
 
 

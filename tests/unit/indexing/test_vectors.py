@@ -5,27 +5,27 @@ import pytest
 
 from lithify.embedding import HashEmbedder
 from lithify.errors import Invalid, Unavailable
+from lithify.indexing import embed_each, embed_tiers, lexical_vector, tier_names
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.records import embed_each, lexical_of, tier_names, vectors_of
 from tests.unit.embedder.faulty_embedder import BAD, FaultyEmbedder
 
 TIERED = HashEmbedder(32, (8, 16, 32))
 
 
 def test_every_tier_is_a_prefix_of_unit_length() -> None:
-    [first, second] = vectors_of(["one tram", "two boats"], TIERED)
+    [first, second] = embed_tiers(["one tram", "two boats"], TIERED)
     assert {name: vector.shape for name, vector in first.items()} == {"l1": (8,), "l2": (16,), "l3": (32,)}
     assert all(np.linalg.norm(vector) == pytest.approx(1.0) for vector in first.values())
     assert not np.allclose(first["l3"], second["l3"])
 
 
 def test_a_model_without_prefixes_has_the_full_vector_only() -> None:
-    [vectors] = vectors_of(["one tram"], HashEmbedder(32))
+    [vectors] = embed_tiers(["one tram"], HashEmbedder(32))
     assert tuple(vectors) == tier_names(HashEmbedder(32).manifest) == ("l3",)
 
 
 def test_no_texts_have_no_vectors() -> None:
-    assert vectors_of([], TIERED) == []
+    assert embed_tiers([], TIERED) == []
     assert embed_each([], TIERED) == []
 
 
@@ -34,7 +34,7 @@ def test_a_text_that_cannot_be_embedded_costs_its_neighbours_nothing(error: Exce
     texts = ["one tram", f"{BAD} words", "two boats"]
     good, bad, other = embed_each(texts, FaultyEmbedder(TIERED, error))
     for embedded, text in ((good, texts[0]), (other, texts[2])):
-        [expected] = vectors_of([text], TIERED)
+        [expected] = embed_tiers([text], TIERED)
         assert all(np.array_equal(embedded.vectors[tier], expected[tier]) for tier in expected)
         assert (embedded.error, embedded.missing(TIERED.manifest)) == (None, ())
     assert bad.vectors == {}
@@ -55,6 +55,6 @@ def test_an_embedder_that_is_away_is_waited_for() -> None:
 
 def test_the_words_of_a_text_are_its_lexical_vector() -> None:
     analyser = LexicalAnalyser()
-    vector = lexical_of("trams and boats", analyser)
+    vector = lexical_vector("trams and boats", analyser)
     assert set(vector.indices) == set(analyser.query_vector("tram boat")[0])
     assert all(value > 0 for value in vector.values)
