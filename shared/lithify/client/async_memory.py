@@ -57,6 +57,7 @@ class AsyncMemory:
     document = awaiting(calls.document)
     delete_document = awaiting(calls.delete_document)
     status = awaiting(calls.status)
+    request_json = awaiting(calls.request_json)
 
     async def do(self, call: Call[T]) -> T:
         """Send a call, repeating it through an outage; every verb ends here."""

@@ -1,6 +1,6 @@
 """The verbs: what can be asked of the service, once for both clients."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
 from lithify.client.call import Call, given, path
@@ -159,6 +159,17 @@ def document(name: str) -> Call[Document]:
 def delete_document(name: str) -> Call[Object]:
     """Remove an authored document; its rules bind nobody on return."""
     return Call("DELETE", path("authored", name), Object)
+
+
+def request_json(
+    method: str, path: str, body: JsonObject | None = None, params: Mapping[str, object] | None = None
+) -> Call[Any]:
+    """Send any request and return its JSON as it is, for routes without a verb of their own.
+
+    It must be safe to repeat, unless the client was made with `tries=1`. Parameters that are None are left out.
+    """
+    wanted = {name: str(value) for name, value in given(**(params or {})).items()}
+    return Call(method, path, object, body=body, params=wanted)
 
 
 def status() -> Call[Object]:

@@ -1,7 +1,8 @@
 """The client for programs that wait for each answer."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar, Unpack
 
@@ -11,7 +12,7 @@ from lithify.client import calls
 from lithify.client.call import Call
 from lithify.client.connection import DEFAULT_URL, Connection, Options
 from lithify.client.patience import pauses, waiting_s
-from lithify.client.refusal import answer_of, outages
+from lithify.client.refusal import answer_of, outages, refusal
 from lithify.errors import Unavailable
 
 P = ParamSpec("P")
@@ -57,6 +58,7 @@ class Memory:
     document = blocking(calls.document)
     delete_document = blocking(calls.delete_document)
     status = blocking(calls.status)
+    request_json = blocking(calls.request_json)
 
     def do(self, call: Call[T]) -> T:
         """Send a call, repeating it through an outage; every verb ends here."""
@@ -69,6 +71,18 @@ class Memory:
             return self._once(call)
         except Unavailable as error:
             return self._connection.instead(call, error)
+
+    @contextmanager
+    def stream(self, path: str, params: Mapping[str, str]) -> Iterator[httpx.Response]:
+        """Open an answer that is too large to be held at once.
+
+        It is asked for once, for what was read of it cannot be taken back. Raises Unavailable if it breaks off.
+        """
+        with outages(self._connection.url), self._http.stream("GET", path, params=params) as response:
+            if not response.is_success:
+                response.read()
+                raise refusal(response)
+            yield response
 
     def close(self) -> None:
         self._http.close()

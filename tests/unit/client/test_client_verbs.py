@@ -9,7 +9,7 @@ import pytest
 
 from lithify.client import AsyncMemory, Memory, Receipt, Record, Refused
 from lithify.client.connection import Connection
-from tests.unit.client.client_parts import ACCEPTED, KINDS, TURN, Service, ask
+from tests.unit.client.client_parts import ACCEPTED, KINDS, TURN, URL, Service, ask, problem
 
 HIT = {
     "id": "p",
@@ -61,6 +61,9 @@ VERBS: list[tuple[str, tuple[Any, ...], dict[str, Any], Any, str, Any]] = [
     ("document", ("AGENTS.md",), {}, DOCUMENT | {"text": "# x"}, "GET /v1/authored/AGENTS.md", None),
     ("delete_document", ("AGENTS.md",), {}, {"name": "AGENTS.md"}, "DELETE /v1/authored/AGENTS.md", None),
     ("status", (), {}, {"ready": True}, "GET /v1/status", None),
+    ("request_json", ("GET", "/v1/jobs"), {"params": {"status": "failed", "queue": None, "limit": 5}}, [],
+     "GET /v1/jobs?status=failed&limit=5", None),
+    ("request_json", ("POST", "/v1/import", {"records": []}), {}, {"stored": 0}, "POST /v1/import", {"records": []}),
 ]  # fmt: skip
 
 
@@ -98,10 +101,24 @@ async def test_something_else_behind_the_address_is_told_apart(content: bytes) -
 
 def test_both_clients_have_the_same_verbs_and_every_verb_is_tested() -> None:
     def verbs(client: type) -> set[str]:
-        return {name for name in vars(client) if not name.startswith("_")} - {"do", "close"}
+        return {name for name in vars(client) if not name.startswith("_")} - {"do", "close", "stream"}
 
     assert verbs(Memory) == verbs(AsyncMemory)
     assert verbs(Memory) - {"ingest_batch"} == {row[0] for row in VERBS}
+
+
+def test_a_large_answer_is_read_in_parts() -> None:
+    service = Service(httpx.Response(200, content=b"one\ntwo\n", headers={"x-total-count": "2"}))
+    client = Memory(URL, transport=httpx.MockTransport(service))
+    with client as memory, memory.stream("/v1/export", {"user": "ada"}) as response:
+        assert (response.headers["x-total-count"], b"".join(response.iter_bytes())) == ("2", b"one\ntwo\n")
+    assert service.asked[0].url.raw_path == b"/v1/export?user=ada"
+
+
+def test_a_large_answer_that_is_refused_is_told_in_the_words_of_the_service() -> None:
+    client = Memory(URL, transport=httpx.MockTransport(Service(problem(403))))
+    with client as memory, pytest.raises(Refused, match="the reason"), memory.stream("/v1/export", {}):
+        pass
 
 
 def test_a_connection_does_not_print_its_key() -> None:
