@@ -7,9 +7,8 @@ from typing import Final
 
 import orjson
 
-from lithify.archiver.worker import GROUP as ARCHIVE
-from lithify.embedder.worker import GROUP as EMBED
 from lithify.events.scope import DEFAULT_TENANT
+from lithify.streams.groups import ARCHIVE, EMBED
 
 MARK: Final = "poison"
 

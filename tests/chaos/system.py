@@ -10,10 +10,9 @@ from typing import Final, TypeAlias, cast
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from lithify.archiver.worker import GROUP as ARCHIVE
-from lithify.embedder.worker import GROUP as EMBED
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.streams import keys, open_consumer
+from lithify.streams.groups import ARCHIVE, EMBED
 from tests.chaos.network import Network, network_to
 from tests.chaos.process import BATCH_SECONDS
 from tests.chaos.program import Program

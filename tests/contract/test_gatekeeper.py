@@ -9,12 +9,12 @@ from redis.asyncio import Redis
 from lithify.errors import Unavailable
 from lithify.events import Event
 from lithify.events.event import encode_event
-from lithify.gatekeeper.worker import GROUP
 from lithify.memory.gating.gate import GateConfig
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
 from lithify.store.memory import COLLECTION, Memory
 from lithify.streams import Consumer, keys
 from lithify.streams.generations import current, durable
+from lithify.streams.groups import GATE
 from tests.integration.stream_parts import CALM, eventually, running
 from tests.unit.gatekeeper.counting_store import CountingStore
 from tests.unit.gatekeeper.gate_parts import (
@@ -269,7 +269,7 @@ async def test_the_rest_of_a_batch_goes_on_without_a_turn_that_fails(gate: Gate,
     for event in events:
         await redis.xadd(keys.stored(0), {"event": encode_event(event)})
     worker = replace(gate, store=CountingStore(gate.store, RuntimeError("broken"), only_for="e2")).worker()
-    consumer = Consumer(redis, [keys.stored(0)], GROUP, "gate-0", worker.handle, CALM, lambda: NOW)
+    consumer = Consumer(redis, [keys.stored(0)], GATE, "gate-0", worker.handle, CALM, lambda: NOW)
     async with running(consumer):
         await eventually(lambda: consumer.tally.handled == len(events))
     assert set(await gate.memories()) == {"e1", "e3"}

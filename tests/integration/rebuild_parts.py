@@ -14,7 +14,7 @@ from lithify.embedder.records import becomes_memory, turn_records
 from lithify.embedding import Embedder, HashEmbedder
 from lithify.events import EVERY_TENANT, Event, encode_event, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.node.parts import Model, collection_spec, open_model, open_queue, open_store
+from lithify.node.parts import Model, collection_spec, open_model, open_redis, open_store
 from lithify.node.rebuild import PREFIX, Rebuild
 from lithify.node.workers import embed_consumers
 from lithify.settings import Settings
@@ -144,13 +144,13 @@ async def workers(settings: Settings, archive: Path | None) -> AsyncIterator[tup
     """Embedding and archive workers at work on the parts the settings name, and a way to give them turns."""
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
-        queue = await open_queue(settings, stack)
+        redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
-        consumers = embed_consumers(settings, queue, model, store, stack)
+        consumers = embed_consumers(settings, redis, model, store, stack)
         if archive is not None:
             name, limits = slot_name(settings.worker_name), ConsumerSettings(block_ms=10)
             worker = await stack.enter_async_context(open_archive_worker(archive, name, system_clock))
-            redis = await stack.enter_async_context(open_consumer(queue.url, limits.block_ms))
-            consumers.append(archive_consumer(worker, redis, settings.partitions, name, limits, system_clock))
+            client = await stack.enter_async_context(open_consumer(redis.url, limits.block_ms))
+            consumers.append(archive_consumer(worker, client, settings.partitions, name, limits, system_clock))
         async with running(*consumers):
-            yield Producer(queue.redis, settings.partitions, system_clock), consumers
+            yield Producer(redis.client, settings.partitions, system_clock), consumers

@@ -17,10 +17,11 @@ from lithify.archive import Findings, Rotation, SegmentWriter, index_newest, rea
 from lithify.archive.manifest import is_sealed
 from lithify.archive.segment import segment_paths
 from lithify.archiver.backlog import until_archived
-from lithify.archiver.worker import GROUP, ArchiveWorker, archive_consumer, open_archive_worker
+from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker
 from lithify.errors import Misconfigured, Unavailable
 from lithify.events import system_clock
 from lithify.streams import Consumer, ConsumerSettings, Delivery, keys, open_consumer, trim
+from lithify.streams.groups import ARCHIVE
 from lithify.streams.progress import StreamId, read_progress
 from tests.integration.stream_parts import (
     CALM,
@@ -89,12 +90,12 @@ def lines(archive: Path) -> Counter[str]:
 
 async def acknowledged(redis: Redis, accepted: dict[str, str]) -> set[str]:
     """The events the archive group has behind it, by id; `accepted` maps stream ids to event ids."""
-    progress = (await read_progress(redis, STREAM)).get(GROUP)
+    progress = (await read_progress(redis, STREAM)).get(ARCHIVE)
     if progress is None:
         return set()
     waiting = {
         StreamId.parse(cast("bytes", item["message_id"]))
-        for item in await redis.xpending_range(STREAM, GROUP, "-", "+", 10_000)
+        for item in await redis.xpending_range(STREAM, ARCHIVE, "-", "+", 10_000)
     }
     ids = {StreamId.parse(stream_id): event_id for stream_id, event_id in accepted.items()}
     return {event_id for place, event_id in ids.items() if place <= progress.last_delivered and place not in waiting}
@@ -112,7 +113,7 @@ async def test_every_accepted_event_is_archived_as_it_was_accepted(redis: Redis,
         assert (str(item.stream_id), item.event.seq) == (acceptance.stream_id, acceptance.seq)
         assert item.event.text == event.text
         assert item.stream == keys.turns(keys.partition_of(event.tenant, event.session, PARTITIONS))
-    assert [await pending(redis, keys.turns(p), GROUP) for p in range(PARTITIONS)] == [0, 0]
+    assert [await pending(redis, keys.turns(p), ARCHIVE) for p in range(PARTITIONS)] == [0, 0]
     assert all(map(is_sealed, segment_paths(tmp_path))), "a stopped worker leaves sealed segments"
 
 
@@ -164,13 +165,13 @@ async def test_dying_between_disk_and_acknowledgement_repeats_lines_but_no_event
     async with asyncio.timeout(30):
         assert await process.wait() == 137
     assert lines(tmp_path) == {"e1": 1, "e2": 1}
-    assert await pending(redis, STREAM, GROUP) == 2
+    assert await pending(redis, STREAM, ARCHIVE) == 2
 
     async with archiving(redis, tmp_path, limits=CALM) as (_, consumer):
         await eventually(lambda: consumer.tally.handled == 2)
     assert lines(tmp_path) == {"e1": 2, "e2": 2}
     assert archived(tmp_path) == ["e1", "e2"]
-    assert await pending(redis, STREAM, GROUP) == 0
+    assert await pending(redis, STREAM, ARCHIVE) == 0
 
 
 async def test_two_workers_share_the_work_and_no_file(redis: Redis, redis_url: str, tmp_path: Path) -> None:
@@ -241,7 +242,7 @@ async def test_a_full_disk_is_waited_out_and_nothing_is_acknowledged_meanwhile(
         await accept(redis, "e1", "e2")
         await eventually(lambda: "No space left" in (consumer.outage or ""))
         assert not consumer.ready
-        assert await pending(redis, STREAM, GROUP) == 2
+        assert await pending(redis, STREAM, ARCHIVE) == 2
         monkeypatch.setattr(os, "fsync", real)
         await eventually(lambda: consumer.tally.handled == 2)
         assert consumer.tally.dead == 0
@@ -252,10 +253,10 @@ async def test_an_event_is_never_given_up_however_often_the_worker_died_with_it(
     redis: Redis, redis_url: str, tmp_path: Path
 ) -> None:
     await accept(redis, "e1")
-    await redis.xgroup_create(STREAM, GROUP, "0")
-    await redis.xreadgroup(GROUP, "w-0", {STREAM: ">"})
-    [entry] = await redis.xpending_range(STREAM, GROUP, "-", "+", 1)
-    await redis.xclaim(STREAM, GROUP, "w-0", 0, [entry["message_id"]], retrycount=50)
+    await redis.xgroup_create(STREAM, ARCHIVE, "0")
+    await redis.xreadgroup(ARCHIVE, "w-0", {STREAM: ">"})
+    [entry] = await redis.xpending_range(STREAM, ARCHIVE, "-", "+", 1)
+    await redis.xclaim(STREAM, ARCHIVE, "w-0", 0, [entry["message_id"]], retrycount=50)
     async with archiving(redis, tmp_path) as (_, consumer):
         await eventually(lambda: consumer.tally.handled == 1)
     assert archived(tmp_path) == ["e1"]
@@ -272,10 +273,10 @@ async def test_what_is_not_archived_yet_is_not_trimmed(redis: Redis, tmp_path: P
 
     async with running(Consumer(redis, [STREAM], "embed", "embed-0", embed, QUICK, system_clock)):
         await eventually(lambda: len(embedded) == 500)
-    assert await trim(redis, STREAM, {"embed", GROUP}) == 0
+    assert await trim(redis, STREAM, {"embed", ARCHIVE}) == 0
     async with archiving(redis, tmp_path) as (_, consumer):
         await eventually(lambda: consumer.tally.handled == 500)
-    assert await trim(redis, STREAM, {"embed", GROUP}) > 0
+    assert await trim(redis, STREAM, {"embed", ARCHIVE}) > 0
     assert archived(tmp_path) == names
 
 

@@ -9,13 +9,14 @@ from rq.job import JobStatus
 
 from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
 from lithify.compactor.session_state import SessionStates
-from lithify.compactor.trigger import GROUP, CompactionTrigger
+from lithify.compactor.trigger import CompactionTrigger
 from lithify.errors import Invalid
 from lithify.events import Event, encode_event
 from lithify.jobs import JobContext
 from lithify.jobs.compaction import JOB, Cause, SessionKey, read_compaction, request_compaction
 from lithify.streams import Consumer, Delivery, keys, publish_stored
 from lithify.streams.delivery import Entry
+from lithify.streams.groups import COMPACT
 from tests.compaction_parts import KEY, NOW, chat
 from tests.integration.jobs_parts import has_status as job_has_status
 from tests.integration.jobs_parts import opened, queued, record, runner, running
@@ -108,7 +109,7 @@ async def test_stored_events_reach_the_trigger_through_their_stream(redis: Redis
     entries = [Entry(keys.turns(0), "1-0", {b"event": encode_event(event)}, 1) for event in chat(4)]
     await publish_stored(redis, [Delivery(entry, event) for entry, event in zip(entries, chat(4), strict=True)])
     watching = trigger(redis, jobs, tokens=20)
-    consumer = Consumer(redis, [keys.stored(0)], GROUP, "c-0", watching.handle, CALM, lambda: NOW)
+    consumer = Consumer(redis, [keys.stored(0)], COMPACT, "c-0", watching.handle, CALM, lambda: NOW)
     async with consuming(consumer):
         await eventually(lambda: consumer.tally.handled == 4)
     assert asked(jobs) == [("ada", "tokens")]

@@ -18,7 +18,7 @@ from lithify.errors import Invalid
 from lithify.events import Event, encode_event
 from lithify.jobs import JobContext, enqueue, open_connection, open_queue
 from lithify.node.dashboard import dashboard
-from lithify.node.parts import open_queue as open_streams
+from lithify.node.parts import open_redis
 from lithify.settings import Settings
 from lithify.streams import keys
 from tests.integration.dashboard_parts import Visit
@@ -214,8 +214,8 @@ async def test_a_dashboard_of_its_own_asks_the_assembly_service_with_the_key_of_
     await say(app, "e1", "The zebra moved to Lisbon.")
     settings = Settings.model_validate({"redis_url": redis_url})
     async with app.listening() as url, AsyncExitStack() as stack:
-        queue = await open_streams(settings, stack)
-        alone = served_app(settings, queue, dashboard(settings, queue, app.door, stack, url), app.door)
+        redis = await open_redis(settings, stack)
+        alone = served_app(settings, redis, dashboard(settings, redis, app.door, stack, url), app.door)
         async with Visit(alone) as visit:
             assert "The zebra moved" in await visit.see("/sessions", user="ada", session="s1")
             key = await app.key("globex", KeyScope.READ)
@@ -227,8 +227,8 @@ async def test_a_dashboard_of_its_own_asks_the_assembly_service_with_the_key_of_
 async def test_memory_pages_tell_when_the_assembly_service_is_away(redis_url: str, app: ServedApp) -> None:
     settings = Settings.model_validate({"redis_url": redis_url})
     async with AsyncExitStack() as stack:
-        queue = await open_streams(settings, stack)
-        pages = dashboard(settings, queue, app.door, stack, f"http://127.0.0.1:{free_port()}")
-        async with Visit(served_app(settings, queue, pages, app.door)) as visit:
+        redis = await open_redis(settings, stack)
+        pages = dashboard(settings, redis, app.door, stack, f"http://127.0.0.1:{free_port()}")
+        async with Visit(served_app(settings, redis, pages, app.door)) as visit:
             assert 'role="alert"' in await visit.see("/memory", query="zebra")
             assert "Overview" in await visit.see()

@@ -8,11 +8,12 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
-from lithify.compactor.trigger import GROUP, CompactionTrigger
+from lithify.compactor.trigger import CompactionTrigger
 from lithify.events import system_clock
 from lithify.jobs import JobContext, open_connection
 from lithify.jobs.compaction import JOB
 from lithify.streams import Consumer, keys
+from lithify.streams.groups import COMPACT
 from tests.integration.jobs_parts import queued, record, runner
 from tests.integration.jobs_parts import running as working
 from tests.integration.stream_parts import CALM, eventually, running
@@ -40,7 +41,7 @@ async def test_a_trace_is_followed_into_the_embedding_and_the_job_it_causes(
 
     trigger = CompactionTrigger(redis, jobs, PARTITIONS, tokens=1, idle=False, clock=system_clock)
     streams = [keys.stored(partition) for partition in range(PARTITIONS)]
-    watching = Consumer(redis, streams, GROUP, "compact-0", trigger.handle, CALM, system_clock)
+    watching = Consumer(redis, streams, COMPACT, "compact-0", trigger.handle, CALM, system_clock)
     with capture_logs() as lines:
         async with whole_app(redis_url, tmp_path) as served, served.client() as http, running(watching):
             sent = await http.post("/v1/turns?wait=searchable", json=TURN, headers={"traceparent": TRACEPARENT})

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 from redis.asyncio import Redis
 
-from lithify.embedder.worker import GROUP, EmbeddingWorker
+from lithify.embedder.worker import EmbeddingWorker
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events import EVERY_TENANT, Event, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
@@ -21,6 +21,7 @@ from lithify.store import EdgeStore, ServerStore, VectorStore, Where
 from lithify.store.memory import COLLECTION
 from lithify.streams import Consumer, Receipts, keys
 from lithify.streams.crash import EXIT_CODE
+from lithify.streams.groups import EMBED
 from tests.chaos.program import Program
 from tests.contract.qdrant_server import QdrantServer
 from tests.integration.stream_parts import CALM, STREAM, entries, eventually, pending, producer, running, turn
@@ -103,7 +104,7 @@ async def next_worker(pipeline: Pipeline, redis: Redis) -> AsyncIterator[Consume
         async with pipeline.opened() as store:
             worker = EmbeddingWorker(store, HashEmbedder(), LexicalAnalyser(), redis, executor, system_clock)
             limits = replace(CALM, max_attempts=MAX_ATTEMPTS)
-            consumer = Consumer(redis, [STREAM], GROUP, "w-0", worker.handle, limits, system_clock)
+            consumer = Consumer(redis, [STREAM], EMBED, "w-0", worker.handle, limits, system_clock)
             async with running(consumer):
                 yield consumer
 

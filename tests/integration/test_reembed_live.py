@@ -10,13 +10,14 @@ import pytest
 import pytest_asyncio
 from redis.asyncio import Redis
 
-from lithify.embedder.worker import GROUP, EmbeddingWorker
+from lithify.embedder.worker import EmbeddingWorker
 from lithify.errors import Invalid, Unavailable
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.node.parts import collection_spec
 from lithify.store import Query, ServerStore, Where
 from lithify.store.memory import COLLECTION
 from lithify.streams import Consumer, keys
+from lithify.streams.groups import EMBED
 from tests.integration.reembed_parts import ANALYSER, Move, NamedEmbedder, moving, turn_points, turns
 from tests.integration.stream_parts import CALM, STREAM, eventually, pending, producer, running
 
@@ -111,7 +112,7 @@ async def test_events_wait_for_a_worker_with_the_new_model(move: Move, service: 
 
 def worker(store: Any, embedder: NamedEmbedder, redis: Redis, executor: ThreadPoolExecutor) -> Consumer:
     handler = EmbeddingWorker(store, embedder, ANALYSER, redis, executor, system_clock)
-    return Consumer(redis, [STREAM], GROUP, "w-0", handler.handle, CALM, system_clock)
+    return Consumer(redis, [STREAM], EMBED, "w-0", handler.handle, CALM, system_clock)
 
 
 async def test_everything_written_while_it_moves_is_there_afterwards(move: Move, service: ServerStore) -> None:

@@ -17,7 +17,7 @@ from lithify.access import KeyDoor, KeyScope, KeyStore, WantedKey
 from lithify.events import system_clock
 from lithify.http import create_app
 from lithify.node import services, workers
-from lithify.node.parts import Queue, open_queue, open_store
+from lithify.node.parts import RedisParts, open_redis, open_store
 from lithify.node.processes import node_routers
 from lithify.node.status import Watched
 from lithify.node.web import listen, serve
@@ -70,9 +70,9 @@ async def gateway_app(redis_url: str, **more: object) -> AsyncIterator[ServedApp
     """The gateway by itself, which needs neither store nor workers."""
     settings = Settings.model_validate({"redis_url": redis_url} | more)
     async with AsyncExitStack() as stack:
-        queue = await open_queue(settings, stack)
-        valve, door = services.valve(settings, queue), await services.door(settings, queue)
-        yield served_app(settings, queue, services.gateway(settings, queue, valve, door), door)
+        redis = await open_redis(settings, stack)
+        valve, door = services.valve(settings, redis), await services.door(settings, redis)
+        yield served_app(settings, redis, services.gateway(settings, redis, valve, door), door)
 
 
 @asynccontextmanager
@@ -81,18 +81,18 @@ async def whole_app(redis_url: str, folder: Path, **more: object) -> AsyncIterat
     settings = Settings.model_validate({"redis_url": redis_url, "data_dir": folder, "archive": False} | more)
     async with AsyncExitStack() as stack:
         model = hash_model(stack.enter_context(ThreadPoolExecutor(2)))
-        queue = await open_queue(settings, stack)
+        redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
-        consumers = workers.embed_consumers(settings, queue, model, store, stack)
-        watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
-        valve, door = services.valve(settings, queue), await services.door(settings, queue)
-        routers, _ = await node_routers(settings, queue, model, store, watched, valve, door, stack)
+        consumers = workers.embed_consumers(settings, redis, model, store, stack)
+        watched = Watched(redis.client, settings.partitions, store, model.embedder, consumers)
+        valve, door = services.valve(settings, redis), await services.door(settings, redis)
+        routers, _ = await node_routers(settings, redis, model, store, watched, valve, door, stack)
         async with running(*consumers):
-            yield served_app(settings, queue, routers, door)
+            yield served_app(settings, redis, routers, door)
         # Nobody runs jobs here; those that were asked for would wait for ever.
-        async for job in queue.redis.scan_iter("rq:*"):
-            await queue.redis.delete(job)
+        async for job in redis.client.scan_iter("rq:*"):
+            await redis.client.delete(job)
 
 
-def served_app(settings: Settings, queue: Queue, routers: Sequence[APIRouter], door: KeyDoor) -> ServedApp:
-    return ServedApp(create_app("test", routers, settings.max_body_bytes), routers, queue.redis, door)
+def served_app(settings: Settings, redis: RedisParts, routers: Sequence[APIRouter], door: KeyDoor) -> ServedApp:
+    return ServedApp(create_app("test", routers, settings.max_body_bytes), routers, redis.client, door)

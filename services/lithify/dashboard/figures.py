@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
@@ -14,9 +14,6 @@ from lithify.jobs import QueueState, read_queues
 from lithify.streams import Heartbeat, Lag, keys, read_lag, read_workers
 from lithify.streams.outage import outages
 from lithify.streams.progress import StreamId
-
-EMBED: Final = "embed"
-"""The consumer group whose work makes a turn searchable."""
 
 
 @dataclass(frozen=True, slots=True)

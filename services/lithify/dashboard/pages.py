@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, Response
 
 from lithify.dashboard import board, wording
 from lithify.dashboard.visitor import PATH, Visitor
+from lithify.streams.groups import label_of
 
 STATIC: Final = Path(__file__).parent / "static"
 MEDIA_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -78,7 +79,7 @@ def load_pages() -> Pages:
         rate=wording.rate,
         moment=wording.moment,
         decimal=wording.decimal,
-        stage=wording.stage,
+        stage=label_of,
         mark=wording.mark,
     )
     templates.globals.update(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from lithify.dashboard.figures import EMBED, Figures, Gauges, StreamState
+from lithify.dashboard.figures import Figures, Gauges, StreamState
 from lithify.streams import keys
+from lithify.streams.groups import EMBED
 
 EVERY_S: Final = 1.0
 # Counting a long backlog takes time on Redis, which has better things to do: after a long look comes as long a pause.

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from lithify.dashboard.figures import EMBED, GroupState, StreamState
+from lithify.dashboard.figures import GroupState, StreamState
 from lithify.streams import Heartbeat
+from lithify.streams.groups import EMBED, order_of
 
-# In the order in which an event meets them; what else reads the streams comes after.
-ORDER: Final = (EMBED, "archive", "gate", "compact")
 # A batch takes a second or two; half a minute means that more arrives than is done.
 BEHIND_MS: Final = 30_000
 # Five leases: nobody has taken it over either.
@@ -51,7 +50,7 @@ def stages_of(streams: Iterable[StreamState]) -> tuple[Stage, ...]:
     for stream in streams:
         for group in stream.groups:
             by_group[group.group].append(group)
-    return tuple(_stage(name, by_group[name]) for name in sorted(by_group, key=_place))
+    return tuple(_stage(name, by_group[name]) for name in sorted(by_group, key=order_of))
 
 
 def state_of(waiting: int, oldest_ms: int) -> State:
@@ -79,7 +78,3 @@ def _stage(name: str, groups: list[GroupState]) -> Stage:
     oldest_pending = max(group.oldest_pending_ms for group in groups)
     state = state_of(unread + pending, max(oldest_unread, oldest_pending))
     return Stage(name, state, oldest_unread, oldest_pending, unread, pending)
-
-
-def _place(group: str) -> tuple[int, str]:
-    return (ORDER.index(group) if group in ORDER else len(ORDER), group)

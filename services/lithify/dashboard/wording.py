@@ -7,12 +7,6 @@ NOTHING: Final = "–"
 
 _STEPS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
 
-STAGES: Final = {
-    "embed": "Embedding",
-    "archive": "Archive",
-    "gate": "Gating",
-    "compact": "Compaction trigger",
-}
 MARKS: Final = {"clear": "●", "working": "◐", "behind": "▲", "stuck": "■"}
 """Shapes that differ without colour; the word always stands beside them."""
 
@@ -49,10 +43,6 @@ def moment(ms: int | None) -> str:
 
 def decimal(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
-
-
-def stage(group: str) -> str:
-    return STAGES.get(group, group)
 
 
 def mark(state: str) -> str:

@@ -14,23 +14,23 @@ from lithify.dashboard.visits import Visits
 from lithify.events import system_clock
 from lithify.http.access import Access
 from lithify.jobs import open_connection
-from lithify.node.parts import Queue
+from lithify.node.parts import RedisParts
 from lithify.settings import Settings
 from lithify.streams import DeadLetters
 
 
 def dashboard(
-    settings: Settings, queue: Queue, door: KeyDoor, stack: AsyncExitStack, assembly_url: str | None = None
+    settings: Settings, redis: RedisParts, door: KeyDoor, stack: AsyncExitStack, assembly_url: str | None = None
 ) -> list[APIRouter]:
     """Without `assembly_url` it is part of an application that answers about memory itself."""
-    jobs = open_connection(queue.url)
+    jobs = open_connection(redis.url)
     stack.callback(jobs.close)
-    operations = Operations(Pulse(Gauges(queue.redis, jobs, settings.partitions, system_clock)), jobs)
+    operations = Operations(Pulse(Gauges(redis.client, jobs, settings.partitions, system_clock)), jobs)
     parts = Dashboard(
         door=door,
-        visits=Visits(queue.redis),
+        visits=Visits(redis.client),
         operations=operations,
-        letters=DeadLetters(queue.redis, settings.partitions, system_clock),
+        letters=DeadLetters(redis.client, settings.partitions, system_clock),
         memory=MemoryApi(assembly_url),
         clock=system_clock,
     )

@@ -11,7 +11,7 @@ from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.librarian.lane import LaneParts
 from lithify.librarian.vectors import VectorParts
-from lithify.node.parts import Model, Queue
+from lithify.node.parts import Model, RedisParts
 from lithify.settings import Settings
 from lithify.store import VectorStore
 
@@ -26,11 +26,11 @@ def search(model: Model, store: VectorStore) -> DocSearch:
     return DocSearch(store, model.analyser, model.executor, Space.of(model.embedder), model.embedder)
 
 
-def desk(settings: Settings, queue: Queue, model: Model, store: VectorStore, jobs: BlockingRedis) -> DocsDesk:
+def desk(settings: Settings, redis: RedisParts, model: Model, store: VectorStore, jobs: BlockingRedis) -> DocsDesk:
     return DocsDesk(
         holdings(model, store),
         search(model, store),
-        queue.redis,
+        redis.client,
         jobs,
         system_clock,
         settings.trace_hours * HOUR_S,
@@ -38,14 +38,14 @@ def desk(settings: Settings, queue: Queue, model: Model, store: VectorStore, job
     )
 
 
-def lane(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> LaneParts:
+def lane(settings: Settings, redis: RedisParts, model: Model, store: VectorStore) -> LaneParts:
     """Folders of the machine belong to the default tenant, as the authored folder does."""
     return LaneParts(
         TenantScope(DEFAULT_TENANT),
         holdings(model, store),
         search(model, store),
         VectorParts(store, model.embedder),
-        LaneReceipts(queue.redis),
+        LaneReceipts(redis.client),
         system_clock,
         settings.docs_roots,
         settings.docs_include,

@@ -41,7 +41,7 @@ from lithify.librarian.vectors import VectorParts
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.compaction.plan import CompactionPolicy
 from lithify.node import docs
-from lithify.node.parts import Model, Queue
+from lithify.node.parts import Model, RedisParts
 from lithify.node.profiles import tail_policy
 from lithify.settings import Settings
 from lithify.store import VectorStore
@@ -62,7 +62,7 @@ class JobParts:
     """Everything jobs work on; `summariser` only where one is configured."""
 
     settings: Settings
-    queue: Queue
+    redis: RedisParts
     model: Model
     store: VectorStore
     summariser: Abstractive | None
@@ -70,32 +70,35 @@ class JobParts:
 
 def job_runners(parts: JobParts, seal: Seal | None, stack: AsyncExitStack) -> list[JobRunner[None]]:
     """Of all queues, for a process that does everything."""
-    forgetting = {FORGET: given(forget, forgetter(parts.settings, parts.queue, parts.store, seal))}
+    forgetting = {FORGET: given(forget, forgetter(parts.settings, parts.redis, parts.store, seal))}
     known = registry(parts) | forgetting
-    return [job_runner(parts.queue, name, known, stack) for name in QUEUES]
+    return [job_runner(parts.redis, name, known, stack) for name in QUEUES]
 
 
-def job_runner(queue: Queue, name: str, known: Registry[None], stack: AsyncExitStack) -> JobRunner[None]:
-    connection = open_connection(queue.url)
+def job_runner(redis: RedisParts, name: str, known: Registry[None], stack: AsyncExitStack) -> JobRunner[None]:
+    connection = open_connection(redis.url)
     stack.callback(connection.close)
     executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="job"))
     return JobRunner(connection, name, known, None, executor, RunnerSettings(), system_clock)
 
 
 def forgetting_runner(
-    settings: Settings, queue: Queue, store: VectorStore, seal: Seal | None, stack: AsyncExitStack
+    settings: Settings, redis: RedisParts, store: VectorStore, seal: Seal | None, stack: AsyncExitStack
 ) -> JobRunner[None]:
     """Runs where the archive lies; `seal` closes the segment that is being written, None where none is."""
-    known = {FORGET: given(forget, forgetter(settings, queue, store, seal))}
-    return job_runner(queue, FORGETTING, known, stack)
+    known = {FORGET: given(forget, forgetter(settings, redis, store, seal))}
+    return job_runner(redis, FORGETTING, known, stack)
 
 
-def forgetter(settings: Settings, queue: Queue, store: VectorStore, seal: Seal | None) -> Forgetter:
-    return Forgetter(store, queue.redis, settings.partitions, settings.archive_folder, system_clock, seal)
+def forgetter(settings: Settings, redis: RedisParts, store: VectorStore, seal: Seal | None) -> Forgetter:
+    return Forgetter(store, redis.client, settings.partitions, settings.archive_folder, system_clock, seal)
 
 
 def registry(parts: JobParts) -> dict[str, JobFunction[None]]:
-    settings, redis, store, embedder = parts.settings, parts.queue.redis, parts.store, parts.model.embedder
+    settings = parts.settings
+    store = parts.store
+    embedder = parts.model.embedder
+    redis = parts.redis.client
     idle = IdleSearch(redis, settings.partitions, settings.compact_idle_minutes * MINUTE_MS, system_clock)
     return {
         INSPECT_ARCHIVE: given(inspect_archive, settings.archive_folder),
@@ -104,7 +107,7 @@ def registry(parts: JobParts) -> dict[str, JobFunction[None]]:
         IDLE_JOB: given(compact_idle, idle),
         PURGE_JOB: given(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
         EMBED_DOCS: given(catch_up, VectorParts(store, embedder)),
-        COOK_DOCS: given(cook, docs.lane(settings, parts.queue, parts.model, store)),
+        COOK_DOCS: given(cook, docs.lane(settings, parts.redis, parts.model, store)),
     }
 
 
@@ -114,7 +117,7 @@ def compactor(parts: JobParts) -> Compactor:
         parts.store,
         model.embedder,
         model.analyser,
-        parts.queue.redis,
+        parts.redis.client,
         settings.partitions,
         system_clock,
         tokens=settings.compact_tokens,
@@ -123,9 +126,9 @@ def compactor(parts: JobParts) -> Compactor:
     )
 
 
-def scheduler(settings: Settings, queue: Queue, stack: AsyncExitStack) -> Scheduler:
+def scheduler(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> Scheduler:
     """Any number of processes may have one; a lock in Redis lets one at a time act."""
-    connection = open_connection(queue.url)
+    connection = open_connection(redis.url)
     stack.callback(connection.close)
     return Scheduler(connection, schedules(settings), system_clock)
 

@@ -37,11 +37,11 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class RedisParts:
     """Redis as this process reaches it; `server` is set where it runs as our child."""
 
     url: str
-    redis: Redis
+    client: Redis
     server: EmbeddedRedis | None
 
 
@@ -54,18 +54,18 @@ class Model:
     executor: ThreadPoolExecutor
 
 
-async def open_queue(settings: Settings, stack: AsyncExitStack) -> Queue:
+async def open_redis(settings: Settings, stack: AsyncExitStack) -> RedisParts:
     server, url = None, settings.redis_url
     if url is None:
         server = EmbeddedRedis(settings.data_dir / "redis", fsync=settings.redis_fsync)
         await stack.enter_async_context(server)
         url = server.url
-    redis = open_producer(url)
-    stack.push_async_callback(redis.aclose)
-    for warning in (await once_reachable("redis", partial(probe, redis))).warnings:
+    client = open_producer(url)
+    stack.push_async_callback(client.aclose)
+    for warning in (await once_reachable("redis", partial(probe, client))).warnings:
         log.warning("redis_may_lose_events", reason=warning)
-    await once_reachable("redis", partial(pin_partitions, redis, settings.partitions))
-    return Queue(url, redis, server)
+    await once_reachable("redis", partial(pin_partitions, client, settings.partitions))
+    return RedisParts(url, client, server)
 
 
 async def once_reachable(what: str, action: Callable[[], Awaitable[T]]) -> T:

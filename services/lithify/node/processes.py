@@ -24,7 +24,7 @@ from lithify.node import jobs, services, workers
 from lithify.node.dashboard import dashboard
 from lithify.node.metrics import Gauges, metrics_router
 from lithify.node.operations import operations_app
-from lithify.node.parts import Model, Queue, connect_store, open_model, open_queue, open_store, open_summariser
+from lithify.node.parts import Model, RedisParts, connect_store, open_model, open_redis, open_store, open_summariser
 from lithify.node.redis_server import EmbeddedRedis, ServerDied
 from lithify.node.signals import stop_on_signals
 from lithify.node.status import Watched, status_router
@@ -68,33 +68,33 @@ async def run_node(settings: Settings, announce: Announce) -> None:
         listener = stack.enter_context(listen(settings.host, settings.port))
         # The model first: it is the likeliest to be missing, and nothing runs yet that would need stopping.
         model = open_model(settings, stack)
-        queue = await open_queue(settings, stack)
-        door = await services.door(settings, queue)
+        redis = await open_redis(settings, stack)
+        door = await services.door(settings, redis)
         store = await open_store(settings, model.embedder, stack)
-        parts = jobs.JobParts(settings, queue, model, store, open_summariser(settings))
+        parts = jobs.JobParts(settings, redis, model, store, open_summariser(settings))
         consumers = [
-            *workers.embed_consumers(settings, queue, model, store, stack),
-            workers.gate_consumer(settings, queue, model, store, stack),
-            *workers.compaction_triggers(settings, queue, stack),
+            *workers.embed_consumers(settings, redis, model, store, stack),
+            workers.gate_consumer(settings, redis, model, store, stack),
+            *workers.compaction_triggers(settings, redis, stack),
         ]
         keepers, seal = [], None
         if settings.archive:
-            archive, archiving = await workers.archiver(settings, queue, stack)
+            archive, archiving = await workers.archiver(settings, redis, stack)
             consumers.append(archiving)
             keepers.append(archive.keep_sealed())
             seal = archive.seal
-        watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
-        valve = services.valve(settings, queue)
-        gauges = system_gauges(settings, queue, stack)
-        routers, watching = await node_routers(settings, queue, model, store, watched, valve, door, stack, gauges)
+        watched = Watched(redis.client, settings.partitions, store, model.embedder, consumers)
+        valve = services.valve(settings, redis)
+        gauges = system_gauges(settings, redis, stack)
+        routers, watching = await node_routers(settings, redis, model, store, watched, valve, door, stack, gauges)
         duties = Duties(
             routers,
             [
                 *consumers,
                 *jobs.job_runners(parts, seal, stack),
-                jobs.scheduler(settings, queue, stack),
+                jobs.scheduler(settings, redis, stack),
             ],
-            [valve.run(), *keepers, *watching, *housekeeping(settings, queue, consumers)],
+            [valve.run(), *keepers, *watching, *housekeeping(settings, redis, consumers)],
             watched,
             gauges,
         )
@@ -105,11 +105,11 @@ async def run_node(settings: Settings, announce: Announce) -> None:
 async def run_gateway(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(settings.host, settings.port))
-        queue = await open_queue(with_redis(settings), stack)
-        door = await services.door(settings, queue)
-        valve = services.valve(settings, queue)
-        watched = Watched(queue.redis, settings.partitions)
-        routers = [*services.gateway(settings, queue, valve, door), *common_routers(watched, door)]
+        redis = await open_redis(with_redis(settings), stack)
+        door = await services.door(settings, redis)
+        valve = services.valve(settings, redis)
+        watched = Watched(redis.client, settings.partitions)
+        routers = [*services.gateway(settings, redis, valve, door), *common_routers(watched, door)]
         announce("gateway")
         await run_until_stopped(settings, Duties(routers, keepers=[valve.run()], watched=watched), listener)
 
@@ -118,11 +118,11 @@ async def run_assembly(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(settings.host, settings.port))
         model = open_model(settings, stack)
-        queue = await open_queue(with_servers(settings), stack)
-        door = await services.door(settings, queue)
+        redis = await open_redis(with_servers(settings), stack)
+        door = await services.door(settings, redis)
         store = await open_store(settings, model.embedder, stack)
-        watched = Watched(queue.redis, settings.partitions, store, model.embedder)
-        routers, keepers = await services.assembly(settings, queue, model, store, door, stack)
+        watched = Watched(redis.client, settings.partitions, store, model.embedder)
+        routers, keepers = await services.assembly(settings, redis, model, store, door, stack)
         announce("assembly")
         duties = Duties([*routers, *common_routers(watched, door)], keepers=keepers, watched=watched)
         await run_until_stopped(settings, duties, listener)
@@ -133,11 +133,11 @@ async def run_dashboard(settings: Settings, announce: Announce) -> None:
         raise Misconfigured("a dashboard on its own needs LITHIFY_ASSEMBLY_URL, where it asks about memory")
     async with AsyncExitStack() as stack:
         listener = stack.enter_context(listen(settings.host, settings.port))
-        queue = await open_queue(with_redis(settings), stack)
-        door = await services.door(settings, queue)
-        watched = Watched(queue.redis, settings.partitions)
-        gauges = system_gauges(settings, queue, stack)
-        pages = dashboard(settings, queue, door, stack, settings.assembly_url)
+        redis = await open_redis(with_redis(settings), stack)
+        door = await services.door(settings, redis)
+        watched = Watched(redis.client, settings.partitions)
+        gauges = system_gauges(settings, redis, stack)
+        pages = dashboard(settings, redis, door, stack, settings.assembly_url)
         announce("dashboard")
         duties = Duties([*pages, *common_routers(watched, door, gauges)], watched=watched, gauges=gauges)
         await run_until_stopped(settings, duties, listener)
@@ -146,38 +146,38 @@ async def run_dashboard(settings: Settings, announce: Announce) -> None:
 async def run_embed_worker(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
-        queue = await open_queue(with_servers(settings), stack)
+        redis = await open_redis(with_servers(settings), stack)
         store = await open_store(settings, model.embedder, stack)
-        consumers = workers.embed_consumers(settings, queue, model, store, stack)
+        consumers = workers.embed_consumers(settings, redis, model, store, stack)
         announce("embedding worker")
-        watched = Watched(queue.redis, settings.partitions, store, model.embedder, consumers)
-        duties = Duties(workers=[*consumers], keepers=housekeeping(settings, queue, consumers), watched=watched)
+        watched = Watched(redis.client, settings.partitions, store, model.embedder, consumers)
+        duties = Duties(workers=[*consumers], keepers=housekeeping(settings, redis, consumers), watched=watched)
         await run_until_stopped(settings, duties, None)
 
 
 async def run_gate_worker(settings: Settings, announce: Announce) -> None:
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
-        queue = await open_queue(with_servers(settings), stack)
+        redis = await open_redis(with_servers(settings), stack)
         store = await open_store(settings, model.embedder, stack)
-        consumer = workers.gate_consumer(settings, queue, model, store, stack)
+        consumer = workers.gate_consumer(settings, redis, model, store, stack)
         announce("gating worker")
-        watched = Watched(queue.redis, settings.partitions, store, model.embedder, [consumer])
-        duties = Duties(workers=[consumer], keepers=housekeeping(settings, queue, [consumer]), watched=watched)
+        watched = Watched(redis.client, settings.partitions, store, model.embedder, [consumer])
+        duties = Duties(workers=[consumer], keepers=housekeeping(settings, redis, [consumer]), watched=watched)
         await run_until_stopped(settings, duties, None)
 
 
 async def run_archive_worker(settings: Settings, announce: Announce) -> None:
     """Also forgets: what is to be forgotten has to leave the archive first."""
     async with AsyncExitStack() as stack:
-        queue = await open_queue(with_servers(settings), stack)
+        redis = await open_redis(with_servers(settings), stack)
         store = connect_store(settings)
         stack.push_async_callback(store.close)
-        archive, consumer = await workers.archiver(settings, queue, stack)
-        forgetting = jobs.forgetting_runner(settings, queue, store, archive.seal, stack)
+        archive, consumer = await workers.archiver(settings, redis, stack)
+        forgetting = jobs.forgetting_runner(settings, redis, store, archive.seal, stack)
         announce("archive worker")
-        keepers = [archive.keep_sealed(), *housekeeping(settings, queue, [consumer])]
-        watched = Watched(queue.redis, settings.partitions, store, consumers=[consumer, forgetting])
+        keepers = [archive.keep_sealed(), *housekeeping(settings, redis, [consumer])]
+        watched = Watched(redis.client, settings.partitions, store, consumers=[consumer, forgetting])
         duties = Duties(workers=[consumer, forgetting], keepers=keepers, watched=watched)
         await run_until_stopped(settings, duties, None)
 
@@ -188,28 +188,28 @@ async def run_jobs(settings: Settings, queue_name: str, announce: Announce) -> N
         raise Misconfigured("with an archive, the archive worker runs the queue forgetting: `lithify worker archive`")
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
-        queue = await open_queue(with_servers(settings), stack)
+        redis = await open_redis(with_servers(settings), stack)
         store = await open_store(settings, model.embedder, stack)
-        parts = jobs.JobParts(settings, queue, model, store, open_summariser(settings))
+        parts = jobs.JobParts(settings, redis, model, store, open_summariser(settings))
         runner = (
-            jobs.forgetting_runner(settings, queue, store, None, stack)
+            jobs.forgetting_runner(settings, redis, store, None, stack)
             if queue_name == FORGETTING
-            else jobs.job_runner(queue, queue_name, jobs.registry(parts), stack)
+            else jobs.job_runner(redis, queue_name, jobs.registry(parts), stack)
         )
         # Who compacts also watches for what is to be compacted; other queues have nothing to read.
-        triggers = workers.compaction_triggers(settings, queue, stack) if queue_name == COMPACTION else []
+        triggers = workers.compaction_triggers(settings, redis, stack) if queue_name == COMPACTION else []
         announce(f"job runner of queue {queue_name}")
         duties = Duties(
-            workers=[runner, jobs.scheduler(settings, queue, stack), *triggers],
-            keepers=housekeeping(settings, queue, triggers),
-            watched=Watched(queue.redis, settings.partitions, store, model.embedder, [runner, *triggers]),
+            workers=[runner, jobs.scheduler(settings, redis, stack), *triggers],
+            keepers=housekeeping(settings, redis, triggers),
+            watched=Watched(redis.client, settings.partitions, store, model.embedder, [runner, *triggers]),
         )
         await run_until_stopped(settings, duties, None)
 
 
 async def node_routers(
     settings: Settings,
-    queue: Queue,
+    redis: RedisParts,
     model: Model,
     store: VectorStore,
     watched: Watched,
@@ -219,10 +219,10 @@ async def node_routers(
     gauges: Gauges | None = None,
 ) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
     """Everything the node answers, and what must be kept going beside it."""
-    assembly, keepers = await services.assembly(settings, queue, model, store, door, stack)
+    assembly, keepers = await services.assembly(settings, redis, model, store, door, stack)
     common = common_routers(watched, door, gauges)
-    pages = dashboard(settings, queue, door, stack)
-    return [*services.gateway(settings, queue, valve, door), *assembly, *pages, *common], keepers
+    pages = dashboard(settings, redis, door, stack)
+    return [*services.gateway(settings, redis, valve, door), *assembly, *pages, *common], keepers
 
 
 def common_routers(watched: Watched, door: KeyDoor, gauges: Gauges | None = None) -> list[APIRouter]:
@@ -231,11 +231,11 @@ def common_routers(watched: Watched, door: KeyDoor, gauges: Gauges | None = None
     return [status_router(watched, access), metrics_router(gauges, access), reference_router(access)]
 
 
-def system_gauges(settings: Settings, queue: Queue, stack: AsyncExitStack) -> Gauges:
+def system_gauges(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> Gauges:
     """For the node and the dashboard: one of them runs once in an installation, and tells what is the same for all."""
-    connection = open_connection(queue.url)
+    connection = open_connection(redis.url)
     stack.callback(connection.close)
-    return Gauges(queue.redis, connection, settings.partitions, system_clock)
+    return Gauges(redis.client, connection, settings.partitions, system_clock)
 
 
 def with_redis(settings: Settings) -> Settings:
@@ -251,14 +251,16 @@ def with_servers(settings: Settings) -> Settings:
     return with_redis(settings)
 
 
-def housekeeping(settings: Settings, queue: Queue, consumers: Sequence[Consumer]) -> list[Coroutine[Any, Any, None]]:
+def housekeeping(
+    settings: Settings, redis: RedisParts, consumers: Sequence[Consumer]
+) -> list[Coroutine[Any, Any, None]]:
     """Whoever consumes also sweeps and tells that it lives; an embedded server is watched."""
-    janitor = Janitor(queue.redis, workers.stream_readers(settings))
+    janitor = Janitor(redis.client, workers.stream_readers(settings))
     keepers: list[Coroutine[Any, Any, None]] = [
         janitor.run(),
-        keep_beating(queue.redis, consumers, system_clock),
+        keep_beating(redis.client, consumers, system_clock),
     ]
-    return keepers if queue.server is None else [*keepers, keep_serving(queue.server)]
+    return keepers if redis.server is None else [*keepers, keep_serving(redis.server)]
 
 
 async def run_until_stopped(settings: Settings, duties: Duties, listener: socket.socket | None) -> None:

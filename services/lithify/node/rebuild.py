@@ -22,7 +22,7 @@ from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_
 from lithify.embedder.records import becomes_memory, turn_memory, turn_records
 from lithify.errors import Invalid, LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT, Clock, Event, Role, system_clock
-from lithify.node.parts import Model, Queue, collection_spec, open_model, open_queue, open_store
+from lithify.node.parts import Model, RedisParts, collection_spec, open_model, open_redis, open_store
 from lithify.settings import Settings
 from lithify.store import Record, VectorStore, Where, point_id
 from lithify.store.memory import COLLECTION, Memory
@@ -255,9 +255,9 @@ async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, told: T
     arm(settings.crash_at)
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
-        queue = await open_queue(settings, stack)
+        redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
-        caught_up = partial(archive_everything, settings, archive, queue)
+        caught_up = partial(archive_everything, settings, archive, redis)
         rebuild = Rebuild(store, model, archive, settings.embed_batch_turns, carry, caught_up, told, system_clock)
         return await rebuild.run()
 
@@ -276,25 +276,25 @@ async def drop_kept(settings: Settings, archive: Path) -> list[str]:
     return kept
 
 
-async def archive_everything(settings: Settings, archive: Path, queue: Queue) -> None:
+async def archive_everything(settings: Settings, archive: Path, redis: RedisParts) -> None:
     """Every event accepted before the call is in the archive on return.
 
     Beside running archive workers this waits for them; a Redis of our own has none, so their work is done here.
     """
     stall_s = max(STALL_S, 2 * settings.lease_ms / 1000)
-    if queue.server is None:
-        await until_archived(queue.redis, settings.partitions, stall_s)
+    if redis.server is None:
+        await until_archived(redis.client, settings.partitions, stall_s)
         return
     name = slot_name(settings.worker_name)
     limits = ConsumerSettings(block_ms=DRAIN_BLOCK_MS, lease_ms=settings.lease_ms)
     async with (
         open_archive_worker(archive, name, system_clock) as worker,
-        open_consumer(queue.url, limits.block_ms) as redis,
+        open_consumer(redis.url, limits.block_ms) as client,
     ):
-        consumer = archive_consumer(worker, redis, settings.partitions, name, limits, system_clock)
+        consumer = archive_consumer(worker, client, settings.partitions, name, limits, system_clock)
         running = asyncio.create_task(consumer.run(), name="archive")
         try:
-            await until_archived(queue.redis, settings.partitions, stall_s)
+            await until_archived(redis.client, settings.partitions, stall_s)
         finally:
             consumer.stop()
             await running

@@ -36,7 +36,7 @@ from lithify.http.access import Access
 from lithify.jobs import open_connection
 from lithify.node import docs
 from lithify.node.maintenance import maintenance_router
-from lithify.node.parts import Model, Queue
+from lithify.node.parts import Model, RedisParts
 from lithify.node.profiles import retrieval_profile
 from lithify.node.workers import stream_readers
 from lithify.settings import Settings
@@ -47,67 +47,67 @@ DAY_S = 86_400
 HOUR_S = 3_600
 
 
-def valve(settings: Settings, queue: Queue) -> Valve:
+def valve(settings: Settings, redis: RedisParts) -> Valve:
     limits = Limits(
         oldest_unread_s=settings.pressure_age_s,
         unread=settings.pressure_unread,
         memory_share=settings.pressure_memory,
     )
-    return Valve(queue.redis, stream_readers(settings), limits)
+    return Valve(redis.client, stream_readers(settings), limits)
 
 
-async def door(settings: Settings, queue: Queue) -> KeyDoor:
+async def door(settings: Settings, redis: RedisParts) -> KeyDoor:
     """Raises Misconfigured if other machines could reach a service that asks nobody for a key."""
-    rate = RateLimit(queue.redis, settings.rate_limit)
-    guarded = key_door(KeyStore(queue.redis, system_clock), rate, loopback=is_loopback(settings.host))
+    rate = RateLimit(redis.client, settings.rate_limit)
+    guarded = key_door(KeyStore(redis.client, system_clock), rate, loopback=is_loopback(settings.host))
     require_safe_bind(settings.host, keys_exist=await guarded.keys_exist())
     return guarded
 
 
-def gateway(settings: Settings, queue: Queue, guard: Valve, door: KeyDoor) -> list[APIRouter]:
+def gateway(settings: Settings, redis: RedisParts, guard: Valve, door: KeyDoor) -> list[APIRouter]:
     retention = Retention(
         receipt_s=settings.receipt_days * DAY_S, tail_s=settings.tail_days * DAY_S, tail_length=settings.tail_turns
     )
-    producer = Producer(queue.redis, settings.partitions, system_clock, retention)
-    intake = Gateway(producer, Receipts(queue.redis), system_clock, settings.wait_limit_ms, guard)
-    letters = DeadLetters(queue.redis, settings.partitions, system_clock)
+    producer = Producer(redis.client, settings.partitions, system_clock, retention)
+    intake = Gateway(producer, Receipts(redis.client), system_clock, settings.wait_limit_ms, guard)
+    letters = DeadLetters(redis.client, settings.partitions, system_clock)
     access = Access(door)
     return [
         gateway_router(intake, access),
         dead_letter_router(access, letters, system_clock),
-        key_router(KeyStore(queue.redis, system_clock), door),
+        key_router(KeyStore(redis.client, system_clock), door),
     ]
 
 
 async def assembly(
-    settings: Settings, queue: Queue, model: Model, store: VectorStore, door: KeyDoor, stack: AsyncExitStack
+    settings: Settings, redis: RedisParts, model: Model, store: VectorStore, door: KeyDoor, stack: AsyncExitStack
 ) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
     """Its routes, and what must be kept going beside them. Raises Misconfigured if the hard rules do not fit."""
-    access, jobs = Access(door), open_connection(queue.url)
+    access, jobs = Access(door), open_connection(redis.url)
     stack.callback(jobs.close)
-    documents, keepers = await rules(settings, queue, model, store)
-    memories = Memories(store, model.embedder, model.analyser, model.executor, queue.redis, system_clock)
-    importer = Importer(store, model.embedder, model.analyser, model.executor, queue.redis, settings.partitions)
+    documents, keepers = await rules(settings, redis, model, store)
+    memories = Memories(store, model.embedder, model.analyser, model.executor, redis.client, system_clock)
+    importer = Importer(store, model.embedder, model.analyser, model.executor, redis.client, settings.partitions)
     routers = [
-        assembly_router(recall(settings, queue, model, store), access),
+        assembly_router(recall(settings, redis, model, store), access),
         memory_router(memories, access),
-        session_router(Timelines(store, queue.redis, settings.partitions), access),
+        session_router(Timelines(store, redis.client, settings.partitions), access),
         authored_router(documents, access),
-        docs_router(docs.desk(settings, queue, model, store, jobs), access),
+        docs_router(docs.desk(settings, redis, model, store, jobs), access),
         compaction_router(Compactions(store, jobs), access),
-        forgetting_router(Forgettings(store, queue.redis, jobs, settings.partitions, settings.wait_limit_ms), access),
+        forgetting_router(Forgettings(store, redis.client, jobs, settings.partitions, settings.wait_limit_ms), access),
         export_router(Exporter(store), importer, access),
         maintenance_router(jobs, access),
     ]
     return routers, keepers
 
 
-def recall(settings: Settings, queue: Queue, model: Model, store: VectorStore) -> Assembly:
-    reader = AuthoredReader(store, queue.redis, frozenset(settings.authored_core), model.embedder.manifest.family)
+def recall(settings: Settings, redis: RedisParts, model: Model, store: VectorStore) -> Assembly:
+    reader = AuthoredReader(store, redis.client, frozenset(settings.authored_core), model.embedder.manifest.family)
     cascade = calibrated_cascade(model.embedder, settings.models_dir) if settings.search_tiers == "cascade" else None
     assembler = Assembler(
         Retriever(store, RememberedQueries(model.embedder), model.analyser, model.executor, cascade),
-        queue.redis,
+        redis.client,
         settings.partitions,
         settings.tail_turns,
         retrieval_profile(settings),
@@ -117,11 +117,11 @@ def recall(settings: Settings, queue: Queue, model: Model, store: VectorStore) -
         check_invariants=settings.check_invariants,
     )
     ttl_s = settings.trace_hours * HOUR_S
-    return Assembly(assembler, queue.redis, system_clock, ttl_s, settings.assemble_deadline_ms)
+    return Assembly(assembler, redis.client, system_clock, ttl_s, settings.assemble_deadline_ms)
 
 
 async def rules(
-    settings: Settings, queue: Queue, model: Model, store: VectorStore
+    settings: Settings, redis: RedisParts, model: Model, store: VectorStore
 ) -> tuple[Documents, list[Coroutine[Any, Any, None]]]:
     """The authored documents, checked against their reserve; their folder is loaded, and then watched."""
     core = frozenset(settings.authored_core)
@@ -129,7 +129,7 @@ async def rules(
     share = retrieval_profile(settings).hard_fraction if settings.startup_budget else None
     reserve = Reserve(share, settings.startup_budget)
     documents = Documents(
-        store, model.embedder, model.analyser, queue.redis, model.executor, system_clock, core, reserve
+        store, model.embedder, model.analyser, redis.client, model.executor, system_clock, core, reserve
     )
     keepers = []
     if settings.authored_dir is not None:

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Depends, Response
 from redis.asyncio import Redis
 
 from lithify.access import KeyScope
-from lithify.embedder.worker import GROUP as EMBED_GROUP
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError, Unavailable
 from lithify.events import TenantScope
@@ -18,6 +17,7 @@ from lithify.http.access import Access
 from lithify.store import VectorStore, Where
 from lithify.store.memory import COLLECTION
 from lithify.streams import Lag, keys, read_lag, read_workers
+from lithify.streams.groups import EMBED
 from lithify.streams.outage import outages
 
 
@@ -94,7 +94,7 @@ async def describe(scope: TenantScope, watched: Watched) -> dict[str, Any]:
         "store": None if watched.store is None else await describe_store(scope, watched.store),
         "streams": [asdict(lag) for lag in lags],
         "unfinished": waiting(lags),
-        "unsearchable": waiting(lag for lag in lags if lag.group == EMBED_GROUP),
+        "unsearchable": waiting(lag for lag in lags if lag.group == EMBED),
         "dead_letters": await count_dead(watched.redis, watched.partitions),
         "workers": [asdict(worker) for worker in await read_workers(watched.redis)],
     }

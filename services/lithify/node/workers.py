@@ -6,22 +6,19 @@ from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from typing import Final
 
-from lithify.archiver.worker import GROUP as ARCHIVE_GROUP
 from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker, slot_name
-from lithify.compactor.trigger import GROUP as COMPACT_GROUP
 from lithify.compactor.trigger import CompactionTrigger
-from lithify.embedder.worker import GROUP as EMBED_GROUP
 from lithify.embedder.worker import EmbeddingWorker
 from lithify.events import system_clock
 from lithify.gatekeeper.axis import find_worth
 from lithify.gatekeeper.judge import Judge, gate_config
-from lithify.gatekeeper.worker import GROUP as GATE_GROUP
 from lithify.gatekeeper.worker import GateWorker
 from lithify.jobs import open_connection
-from lithify.node.parts import Model, Queue
+from lithify.node.parts import Model, RedisParts
 from lithify.settings import Settings
 from lithify.store import VectorStore
 from lithify.streams import Consumer, ConsumerSettings, Handler, keys, open_consumer
+from lithify.streams.groups import ARCHIVE, COMPACT, EMBED, GATE
 
 # Searching is quick and shares the engine with whoever waits for an answer: small batches let those in between.
 GATE_BATCH: Final = 64
@@ -39,35 +36,35 @@ def stored_streams(settings: Settings) -> list[str]:
 
 def stream_readers(settings: Settings) -> dict[str, frozenset[str]]:
     """The groups through which every event must have gone before its stream entry may go."""
-    turns = frozenset({EMBED_GROUP, ARCHIVE_GROUP} if settings.archive else {EMBED_GROUP})
-    stored = frozenset({GATE_GROUP, COMPACT_GROUP} if compacts_by_itself(settings) else {GATE_GROUP})
+    turns = frozenset({EMBED, ARCHIVE} if settings.archive else {EMBED})
+    stored = frozenset({GATE, COMPACT} if compacts_by_itself(settings) else {GATE})
     return dict.fromkeys(turn_streams(settings), turns) | dict.fromkeys(stored_streams(settings), stored)
 
 
 def embed_consumers(
-    settings: Settings, queue: Queue, model: Model, store: VectorStore, stack: AsyncExitStack
+    settings: Settings, redis: RedisParts, model: Model, store: VectorStore, stack: AsyncExitStack
 ) -> list[Consumer]:
     limits, streams = consumer_limits(settings), turn_streams(settings)
 
     def embed_slot(slot: int) -> Consumer:
         # One worker a slot: each tells its own counts.
-        worker = EmbeddingWorker(store, model.embedder, model.analyser, queue.redis, model.executor, system_clock)
+        worker = EmbeddingWorker(store, model.embedder, model.analyser, redis.client, model.executor, system_clock)
         told = worker.lateness.outcomes
-        return consumer(settings, queue, streams, EMBED_GROUP, slot, worker.handle, limits, stack, told)
+        return consumer(settings, redis, streams, EMBED, slot, worker.handle, limits, stack, told)
 
     return [embed_slot(slot) for slot in range(settings.embed_slots)]
 
 
 def gate_consumer(
-    settings: Settings, queue: Queue, model: Model, store: VectorStore, stack: AsyncExitStack
+    settings: Settings, redis: RedisParts, model: Model, store: VectorStore, stack: AsyncExitStack
 ) -> Consumer:
-    worker = GateWorker(store, queue.redis, model.embedder.manifest.family, gate_judge(settings, model), system_clock)
+    worker = GateWorker(store, redis.client, model.embedder.manifest.family, gate_judge(settings, model), system_clock)
     limits = replace(consumer_limits(settings), batch=GATE_BATCH)
     return consumer(
         settings,
-        queue,
+        redis,
         stored_streams(settings),
-        GATE_GROUP,
+        GATE,
         0,
         worker.handle,
         limits,
@@ -89,21 +86,21 @@ def compacts_by_itself(settings: Settings) -> bool:
     return settings.compact_tokens > 0 or settings.compact_idle_minutes > 0
 
 
-def compaction_triggers(settings: Settings, queue: Queue, stack: AsyncExitStack) -> list[Consumer]:
+def compaction_triggers(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> list[Consumer]:
     """One, or none where sessions are compacted on request only."""
     if not compacts_by_itself(settings):
         return []
-    jobs = open_connection(queue.url)
+    jobs = open_connection(redis.url)
     stack.callback(jobs.close)
     idle = settings.compact_idle_minutes > 0
-    trigger = CompactionTrigger(queue.redis, jobs, settings.partitions, settings.compact_tokens, idle, system_clock)
+    trigger = CompactionTrigger(redis.client, jobs, settings.partitions, settings.compact_tokens, idle, system_clock)
     limits = replace(consumer_limits(settings), batch=TRIGGER_BATCH)
-    return [consumer(settings, queue, stored_streams(settings), COMPACT_GROUP, 0, trigger.handle, limits, stack)]
+    return [consumer(settings, redis, stored_streams(settings), COMPACT, 0, trigger.handle, limits, stack)]
 
 
 def consumer(
     settings: Settings,
-    queue: Queue,
+    redis: RedisParts,
     streams: list[str],
     group: str,
     slot: int,
@@ -112,19 +109,19 @@ def consumer(
     stack: AsyncExitStack,
     outcomes: Callable[[], Mapping[str, int]] = dict,
 ) -> Consumer:
-    redis = open_consumer(queue.url, limits.block_ms)
-    stack.push_async_callback(redis.aclose)
+    client = open_consumer(redis.url, limits.block_ms)
+    stack.push_async_callback(client.aclose)
     # Stable across restarts, so that each slot finds its own pending messages again.
     name = f"{settings.worker_name or socket.gethostname()}-{slot}"
-    return Consumer(redis, streams, group, name, handler, limits, system_clock, outcomes)
+    return Consumer(client, streams, group, name, handler, limits, system_clock, outcomes)
 
 
-async def archiver(settings: Settings, queue: Queue, stack: AsyncExitStack) -> tuple[ArchiveWorker, Consumer]:
+async def archiver(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> tuple[ArchiveWorker, Consumer]:
     name, limits = slot_name(settings.worker_name), consumer_limits(settings)
     worker = await stack.enter_async_context(open_archive_worker(settings.archive_folder, name, system_clock))
-    redis = open_consumer(queue.url, limits.block_ms)
-    stack.push_async_callback(redis.aclose)
-    return worker, archive_consumer(worker, redis, settings.partitions, name, limits, system_clock)
+    client = open_consumer(redis.url, limits.block_ms)
+    stack.push_async_callback(client.aclose)
+    return worker, archive_consumer(worker, client, settings.partitions, name, limits, system_clock)
 
 
 def consumer_limits(settings: Settings) -> ConsumerSettings:

@@ -6,9 +6,9 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
-from lithify.archiver.worker import GROUP
 from lithify.errors import Unavailable
 from lithify.streams import keys
+from lithify.streams.groups import ARCHIVE
 from lithify.streams.outage import outages
 from lithify.streams.progress import GroupProgress, StreamId, read_progress
 
@@ -40,7 +40,7 @@ async def until_archived(redis: Redis, partitions: int, stall_s: float = STALL_S
 
 async def _behind(redis: Redis, accepted: dict[str, StreamId]) -> dict[str, GroupProgress | None]:
     """The streams whose archive group still has work before that id, with how far it has come."""
-    progress = {stream: (await read_progress(redis, stream)).get(GROUP) for stream in accepted}
+    progress = {stream: (await read_progress(redis, stream)).get(ARCHIVE) for stream in accepted}
     return {stream: state for stream, state in progress.items() if not has_passed(state, accepted[stream])}
 
 

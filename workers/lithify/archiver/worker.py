@@ -16,8 +16,7 @@ from lithify.archive import Line, Rotation, SegmentWriter, encode_line
 from lithify.errors import Unavailable
 from lithify.events import Clock
 from lithify.streams import Consumer, ConsumerSettings, Delivery, crash_point, keys
-
-GROUP: Final = "archive"
+from lithify.streams.groups import ARCHIVE
 
 # Events that share one block and one fsync; larger blocks hardly gain speed or size any more (docs/archive.md).
 BATCH: Final = 512
@@ -79,7 +78,7 @@ def archive_consumer(
     """Name it like the writer: a process that takes over the name takes over its unacknowledged events at once."""
     streams = [keys.turns(partition) for partition in range(partitions)]
     fitting = replace(limits, batch=BATCH, max_attempts=NEVER_DEAD)
-    return Consumer(redis, streams, GROUP, name, worker.handle, fitting, clock)
+    return Consumer(redis, streams, ARCHIVE, name, worker.handle, fitting, clock)
 
 
 def slot_name(worker_name: str | None) -> str:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import structlog
 from redis import Redis as BlockingRedis
@@ -16,8 +15,6 @@ from lithify.jobs.compaction import Cause, SessionKey, request_compaction
 from lithify.memory.tokens import estimate_tokens
 from lithify.streams import Delivery
 from lithify.telemetry.trace import trace_id_of
-
-GROUP: Final = "compact"
 
 log = structlog.get_logger(__name__)
 

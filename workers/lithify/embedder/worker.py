@@ -22,8 +22,6 @@ from lithify.store.memory import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point, publish_stored
 from lithify.telemetry.trace import trace_id_of
 
-GROUP = "embed"
-
 Marks = Mapping[str, str | int]
 
 log = structlog.get_logger(__name__)

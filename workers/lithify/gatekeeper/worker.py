@@ -24,8 +24,6 @@ from lithify.store.memory import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point
 from lithify.streams.generations import bump, durable
 
-GROUP: Final = "gate"
-
 NO_VECTOR: Final = "the turn has no full vector yet; it is gated once backfill has made it"
 
 Mark = tuple[str, str, Mapping[str, str | int]]
