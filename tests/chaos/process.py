@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 from unittest.mock import patch
 
-from lithify.embedding import Embedder, load_embedder
+from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.contract import Health, Vectors
 from lithify.embedding.manifest import Manifest
 from lithify.errors import Unavailable
@@ -85,7 +85,7 @@ def main(part: str) -> None:
     settings = load_settings()
     configure_logs(settings.log_level, settings.log_format)
     cost = float(os.environ.get(BATCH_SECONDS, "0"))
-    with patch("lithify.node.parts.load_embedder", slowed(load_embedder, cost)):
+    with patch("lithify.node.parts.load_configured_embedder", slowed(load_configured_embedder, cost)):
         asyncio.run(RUN[part](settings, say_ready))
 
 

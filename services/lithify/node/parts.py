@@ -1,7 +1,6 @@
 """Opens what a process needs, embedded or remote as the settings say, and closes it in the right order."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -14,7 +13,7 @@ from redis.asyncio import Redis
 
 from lithify import store as stores
 from lithify.docs.space import Space
-from lithify.embedding import Embedder, load_embedder
+from lithify.embedding import Embedder, load_configured_embedder
 from lithify.errors import Unavailable
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.lexical.analyser import LexicalAnalyser
@@ -84,13 +83,7 @@ async def once_reachable(what: str, action: Callable[[], Awaitable[T]]) -> T:
 
 def open_model(settings: Settings, stack: AsyncExitStack) -> Model:
     """Raises Misconfigured, with what to run, if the model is missing: open it before anything is running."""
-    embedder = load_embedder(
-        settings.models_dir,
-        settings.embedding_profile,
-        variant=settings.embedding_variant,
-        threads=settings.embedding_threads or os.cpu_count() or 1,
-        batch_tokens=settings.embed_batch_tokens,
-    )
+    embedder = load_configured_embedder(settings)
     calls = settings.embed_slots + QUERY_CALLS
     executor = stack.enter_context(ThreadPoolExecutor(calls, thread_name_prefix="embed"))
     return Model(embedder, LexicalAnalyser(), executor)
@@ -100,7 +93,7 @@ def open_summariser(settings: Settings) -> Abstractive | None:
     """Raises Misconfigured if the configured folder holds no export that can be run."""
     if settings.summariser_dir is None:
         return None
-    return load_summariser(settings.summariser_dir, settings.embedding_threads or os.cpu_count() or 1)
+    return load_summariser(settings.summariser_dir, settings.threads)
 
 
 async def open_store(settings: Settings, embedder: Embedder, stack: AsyncExitStack) -> VectorStore:

@@ -1,5 +1,6 @@
 """Embedding: texts to vectors of one space, on local models only."""
 
+from lithify.embedding.configured import load_configured_embedder
 from lithify.embedding.contract import Embedder, Health, Mode, Vectors
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.embedding.loader import load_embedder
@@ -12,5 +13,6 @@ __all__ = [
     "Manifest",
     "Mode",
     "Vectors",
+    "load_configured_embedder",
     "load_embedder",
 ]

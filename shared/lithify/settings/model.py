@@ -1,5 +1,6 @@
 """The one settings class; each field's description is what the reference table and error messages show."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -215,6 +216,11 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()
+
+    @property
+    def threads(self) -> int:
+        """Returns how many threads one call of a model may use: the configured number, or one per core."""
+        return self.embedding_threads or os.cpu_count() or 1
 
     @property
     def archive_folder(self) -> Path:

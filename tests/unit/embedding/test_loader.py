@@ -1,12 +1,14 @@
 """A model that is missing or broken is refused at load, with words that help."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lithify.embedding import HashEmbedder, load_embedder
+from lithify.embedding import HashEmbedder, load_configured_embedder, load_embedder
 from lithify.errors import Misconfigured
+from lithify.settings import Settings
 from tests.unit.embedding.tiny_model import TABLE, write_folder
 
 
@@ -100,3 +102,14 @@ def test_the_hash_profile_needs_no_model_and_has_the_default_profiles_shape(tmp_
     embedder = load_embedder(tmp_path, "hash", threads=1)
     assert isinstance(embedder, HashEmbedder)
     assert (embedder.manifest.dimensions, embedder.manifest.tiers) == (384, (64, 128, 384))
+
+
+def test_the_settings_decide_what_is_loaded(tmp_path: Path) -> None:
+    write_folder(tmp_path / "tiny", variants={"fp32": "model.onnx"})
+    settings = Settings(models_dir=tmp_path, embedding_profile="tiny", embedding_variant="fp32")
+    assert load_configured_embedder(settings, threads=1).manifest.variant == "fp32"
+
+
+def test_no_configured_threads_mean_one_per_core() -> None:
+    assert Settings(embedding_threads=3).threads == 3
+    assert Settings(embedding_threads=0).threads == (os.cpu_count() or 1)

@@ -23,7 +23,7 @@ from lithify.assembly.schema import AssembleRequest
 from lithify.assembly.service import Assembly
 from lithify.cli.bench.corpus import PeopleCorpus
 from lithify.cli.console import data, emit_json, talk
-from lithify.embedding import Embedder, load_embedder
+from lithify.embedding import Embedder, load_configured_embedder
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL
@@ -136,9 +136,7 @@ async def opened(points: int, settings: Settings) -> AsyncIterator[Bench]:
         server = await stack.enter_async_context(EmbeddedRedis(folder / "redis"))
         redis = open_producer(server.url)
         stack.push_async_callback(redis.aclose)
-        embedder = load_embedder(
-            settings.models_dir, settings.embedding_profile, variant=settings.embedding_variant, threads=1
-        )
+        embedder = load_configured_embedder(settings, threads=1)
         edge = EdgeStore(folder / "vectors")
         stack.push_async_callback(edge.close)
         low, middle, full = embedder.manifest.tiers or (embedder.manifest.dimensions,) * 3

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from lithify.cli.calibrate.tier_data import Group, TierData, embedded_data, synthetic_data
 from lithify.cli.console import data, emit_json, talk
-from lithify.embedding import load_embedder
+from lithify.embedding import load_configured_embedder
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.errors import Invalid
 from lithify.events import TenantScope
@@ -66,12 +66,7 @@ def cascade(
 ) -> None:
     """How far the calibrated cascade agrees with full search, how often it ends early, and what time it saves."""
     settings = load_settings()
-    embedder = load_embedder(
-        settings.models_dir,
-        settings.embedding_profile,
-        variant=settings.embedding_variant,
-        threads=settings.embedding_threads,
-    )
+    embedder = load_configured_embedder(settings)
     steps = calibrated_cascade(embedder, settings.models_dir)
     if not steps.lower:
         raise Invalid(f"{embedder.manifest.name} is not calibrated; run `lithify calibrate tiers` first")

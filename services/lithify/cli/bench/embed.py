@@ -1,6 +1,5 @@
 """`lithify bench embed`: our embedder against calling onnxruntime directly on the same batches."""
 
-import os
 import random
 import statistics
 import time
@@ -13,7 +12,7 @@ import typer
 from rich.table import Table
 
 from lithify.cli.console import data, emit_json
-from lithify.embedding import load_embedder
+from lithify.embedding import load_configured_embedder
 from lithify.embedding.batches import plan_batches
 from lithify.embedding.inference import EncoderModel, Feed, padded
 from lithify.embedding.onnx_embedder import OnnxEmbedder
@@ -69,19 +68,18 @@ def embed(
 
 def bench_embed(settings: Settings, texts: int) -> EmbedReport:
     """Raises Misconfigured if the profile is not built, Invalid for the hash fallback, which runs no model."""
-    threads, budget = settings.embedding_threads or os.cpu_count() or 1, settings.embed_batch_tokens
-    profile, variant = settings.embedding_profile, settings.embedding_variant
-    embedder = load_embedder(settings.models_dir, profile, variant=variant, threads=threads, batch_tokens=budget)
+    profile = settings.embedding_profile
+    embedder = load_configured_embedder(settings)
     if not isinstance(embedder, OnnxEmbedder):
         raise Invalid(f"profile {profile} runs no model; there is nothing to compare with")
     sample = sample_texts(texts)
-    model = EncoderModel(settings.models_dir / profile / embedder.manifest.model, embedder.manifest, threads)
-    feeds = direct_feeds(embedder, model, sample, budget)
+    model = EncoderModel(settings.models_dir / profile / embedder.manifest.model, embedder.manifest, settings.threads)
+    feeds = direct_feeds(embedder, model, sample, settings.embed_batch_tokens)
     ours, raw = duel(lambda: embedder.embed_documents(sample), lambda: run_all(model, feeds))
     return EmbedReport(
         profile=profile,
         variant=embedder.manifest.variant,
-        threads=threads,
+        threads=settings.threads,
         texts=texts,
         tokens=sum(embedder.count_tokens(text) for text in sample),
         ours=texts / min(ours),

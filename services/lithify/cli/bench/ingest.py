@@ -1,6 +1,5 @@
 """`lithify bench ingest`: accept to searchable through a whole embedded node, against the raw embedder below it."""
 
-import os
 import statistics
 import tempfile
 import time
@@ -16,7 +15,7 @@ from rich.table import Table
 from lithify.cli.api import Api
 from lithify.cli.bench.embed import sample_texts, seconds
 from lithify.cli.console import data, emit_json
-from lithify.embedding import Embedder, load_embedder
+from lithify.embedding import Embedder, load_configured_embedder
 from lithify.node.child import ChildNode, child_node
 from lithify.settings import Settings, load_settings
 
@@ -69,9 +68,7 @@ def ingest(
 
 
 def bench_ingest(settings: Settings, turns: int) -> IngestReport:
-    threads = settings.embedding_threads or os.cpu_count() or 1
-    profile, variant = settings.embedding_profile, settings.embedding_variant
-    embedder = load_embedder(settings.models_dir, profile, variant=variant, threads=threads)
+    embedder = load_configured_embedder(settings)
     texts = sample_texts(turns)
     with tempfile.TemporaryDirectory() as folder, child_node(Path(folder) / "node", {}) as node:
         api = Api(settings.model_copy(update={"url": node.url}))

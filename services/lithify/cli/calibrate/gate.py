@@ -1,6 +1,5 @@
 """`lithify calibrate gate`: how gating scores spread, what they are worth by labels, and the threshold that follows."""
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -13,7 +12,7 @@ from rich.table import Table
 from lithify.cli.calibrate.corpus.labelled import LabelledTurn, read_turns, shipped_turns
 from lithify.cli.calibrate.gate_replay import Spoken, embedded, learned_from, learned_from_others, replay
 from lithify.cli.console import data, emit_json, talk
-from lithify.embedding import load_embedder
+from lithify.embedding import load_configured_embedder
 from lithify.errors import Invalid
 from lithify.gatekeeper.axis import WORTH_FILE, find_worth, write_worth
 from lithify.gatekeeper.judge import Evidence, Judge, gate_config
@@ -104,10 +103,9 @@ class Trial:
     @classmethod
     def opened(cls, turns: Sequence[LabelledTurn], settings: Settings) -> Self:
         """Raises Misconfigured if the model is missing."""
-        threads, name = settings.embedding_threads or os.cpu_count() or 1, settings.embedding_profile
-        embedder = load_embedder(settings.models_dir, name, variant=settings.embedding_variant, threads=threads)
-        family, folder = embedder.manifest.family, settings.models_dir / name
-        return cls(embedded(turns, embedder), family, folder, settings.gate_merge)
+        embedder = load_configured_embedder(settings)
+        folder = settings.models_dir / settings.embedding_profile
+        return cls(embedded(turns, embedder), embedder.manifest.family, folder, settings.gate_merge)
 
     def judges(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, Judge]:
         """By user; `own` turns are those the gate has learned from."""

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from lithify.cli.calibrate.tier_data import TierData, embedded_data
 from lithify.cli.console import data, emit_json, talk
-from lithify.embedding import Embedder, load_embedder
+from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.tier_calibration import TIERS_FILE, TierCalibration, TierFit
 from lithify.errors import Invalid
 from lithify.memory.vectors.calibration import fit_threshold, sample_tier
@@ -29,12 +29,7 @@ def tiers(
 ) -> None:
     """Derive from data how similar the best hit of a short prefix must be for the search to end there."""
     settings = load_settings()
-    embedder = load_embedder(
-        settings.models_dir,
-        settings.embedding_profile,
-        variant=settings.embedding_variant,
-        threads=settings.embedding_threads,
-    )
+    embedder = load_configured_embedder(settings)
     calibration = calibrate(embedder, embedded_data(source, embedder), target)
     path = out or settings.models_dir / settings.embedding_profile / TIERS_FILE
     path.write_text(calibration.model_dump_json(indent=2) + "\n")

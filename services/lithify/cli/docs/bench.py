@@ -1,7 +1,6 @@
 """The benchmark of docs memory: your questions at a running service, or the shipped ones at a store of their own."""
 
 import asyncio
-import os
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,7 @@ from lithify.docs.search import DocSearch
 from lithify.docs.sources import Source
 from lithify.docs.space import Space
 from lithify.docs.work import EMBED
-from lithify.embedding import Embedder, load_embedder
+from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Misconfigured
 from lithify.events import TenantScope, system_clock
@@ -109,9 +108,7 @@ class Shelf:
 def open_embedder(settings: Settings) -> tuple[Embedder | None, str | None]:
     """The configured model, or none and why."""
     try:
-        threads = settings.embedding_threads or os.cpu_count() or 1
-        variant, profile = settings.embedding_variant, settings.embedding_profile
-        return load_embedder(settings.models_dir, profile, variant=variant, threads=threads), None
+        return load_configured_embedder(settings), None
     except Misconfigured as error:
         return None, str(error)
 

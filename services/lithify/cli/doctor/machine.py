@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from lithify.cli.doctor.finding import Finding
-from lithify.embedding import load_embedder
+from lithify.embedding import load_configured_embedder
 from lithify.errors import LithifyError
 from lithify.node.parts import connect_store
 from lithify.settings import Settings, unknown_variables
@@ -51,9 +51,7 @@ def existing_parent(folder: Path) -> Path:
 
 def check_model(settings: Settings) -> Iterator[Finding]:
     try:
-        embedder = load_embedder(
-            settings.models_dir, settings.embedding_profile, variant=settings.embedding_variant, threads=1
-        )
+        embedder = load_configured_embedder(settings, threads=1)
     except LithifyError as error:
         yield Finding("model", False, str(error))
         return
@@ -67,9 +65,7 @@ def check_vectors(settings: Settings) -> Iterator[Finding]:
     """The store, and whether its vectors are of the configured model: two models' vectors cannot be compared."""
     try:
         health, specs = seen_store(settings)
-        embedder = load_embedder(
-            settings.models_dir, settings.embedding_profile, variant=settings.embedding_variant, threads=1
-        )
+        embedder = load_configured_embedder(settings, threads=1)
     except LithifyError as error:
         yield Finding("store", False, str(error))
         return
