@@ -10,7 +10,7 @@ import pytest
 from lithify.embedding import Embedder
 from lithify.memory.compaction.draft import draft_cluster
 from lithify.memory.compaction.preservation import PRESERVE_ALIGN, measure
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from lithify.summarising import Cancelled, OnnxSummariser, load_summariser
 
 CHAT = (

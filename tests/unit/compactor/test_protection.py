@@ -7,7 +7,7 @@ import pytest
 from lithify.compactor.protection import Protection
 from lithify.memory.compaction.cluster_geometry import Vectors
 from lithify.memory.compaction.guidance import PROTOTYPES
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from lithify.store.memory import Memory
 from tests.compaction_parts import RULE
 

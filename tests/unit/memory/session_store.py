@@ -26,7 +26,7 @@ from lithify.memory.compaction.ladder import Climb
 from lithify.memory.compaction.plan import SessionView
 from lithify.memory.compaction.summary_id import Edge
 from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 
 SESSION = "s1"
 STEP_TYPES = (CheckGeneration, KeepShards, StoreSummary, AdvanceState, StoreEdges, RetireSources)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lithify.memory.compaction.cohesion import CohesionGuard, Piece, likeness, relatedness
 from lithify.memory.compaction.plan import CompactionPolicy, Trigger, compact, plan_compaction
-from lithify.memory.prompt.tail import Turn, coupled
+from lithify.memory.turn import Turn, are_coupled
 from tests.unit.memory.session_store import DictStore, bag_of_words, chat, drafter
 
 APART = CohesionGuard(background=0.0)
@@ -74,7 +74,7 @@ def test_pieces_partition_the_turns_split_no_bundle_and_tell_the_truth(roles: st
     for piece in pieces:
         end = start + len(piece.turns)
         assert piece.related == APART.relates(rows[start:end])
-        assert end == len(turns) or not coupled(turns[end - 1], turns[end])
+        assert end == len(turns) or not are_coupled(turns[end - 1], turns[end])
         start = end
 
 

@@ -17,7 +17,7 @@ from lithify.memory.compaction.plan import (
     is_due,
     plan_compaction,
 )
-from lithify.memory.prompt.tail import Turn, coupled
+from lithify.memory.turn import Turn, are_coupled
 from tests.unit.memory.session_store import SESSION, DictStore, chat
 
 
@@ -73,7 +73,7 @@ def test_clusters_partition_the_turns_and_split_no_bundle(rows: list[tuple[str, 
     groups = clusters(turns, k)
     assert [turn for group in groups for turn in group] == turns
     assert all(groups)
-    assert not any(coupled(left[-1], right[0]) for left, right in pairwise(groups))
+    assert not any(are_coupled(left[-1], right[0]) for left, right in pairwise(groups))
 
 
 def test_boundary_moves_left_to_the_start_of_its_bundle() -> None:
@@ -107,7 +107,7 @@ def test_no_compacted_turn_belongs_to_the_tail(n: int, k: int) -> None:
     compacted = [turn for cluster in plan.clusters for turn in cluster.turns]
     assert set(compacted).isdisjoint(plan.tail.recent)
     assert set(plan.tail.recent) >= set(chat(n)[-4:])
-    assert not any(coupled(turn, plan.tail.recent[0]) for turn in compacted[-1:])
+    assert not any(are_coupled(turn, plan.tail.recent[0]) for turn in compacted[-1:])
 
 
 def test_summaries_and_shards_are_not_eligible() -> None:

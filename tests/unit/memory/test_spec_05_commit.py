@@ -30,7 +30,8 @@ from lithify.memory.compaction.plan import (
 )
 from lithify.memory.compaction.preservation import preservation
 from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.tail import TailPolicy, Turn
+from lithify.memory.prompt.tail import TailPolicy
+from lithify.memory.turn import Turn
 from tests.unit.memory.session_store import (
     STEP_TYPES,
     DictStore,

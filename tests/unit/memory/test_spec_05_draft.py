@@ -13,7 +13,7 @@ from lithify.memory.compaction.prior_context import prior_context
 from lithify.memory.compaction.summariser_choice import mean_gating, wants_abstractive
 from lithify.memory.compaction.summary_id import Lineage
 from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from tests.unit.memory.session_store import SESSION, bag_of_words
 
 FAITHFUL = "The red boat left the harbour"

@@ -6,7 +6,7 @@ import pytest
 
 from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance, shard_of, stability_weight
 from lithify.memory.compaction.plan import Trigger, compact, plan_compaction
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from tests.unit.memory.session_store import SESSION, DictStore, chat, drafter
 
 RULE = "Never use tabs here."

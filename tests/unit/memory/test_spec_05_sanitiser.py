@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lithify.memory.compaction.cluster_geometry import Vectors
 from lithify.memory.compaction.plan import Trigger, compact, plan_compaction
 from lithify.memory.compaction.sanitiser import CODE_OMITTED, DATA_OMITTED, NOTHING_LEFT, sanitise
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from tests.unit.memory.session_store import DictStore, bag_of_words, chat, drafter
 
 BASE64 = "QUJD" * 30

@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.prompt.tail import (
-    Tail,
-    TailPolicy,
-    Turn,
-    bundle_start,
-    chronological,
-    coupled,
-    select_tail,
-    tail_target,
-)
+from lithify.memory.prompt.tail import Tail, TailPolicy, select_tail, tail_target
+from lithify.memory.turn import Turn, are_coupled, bundle_start, sort_chronologically
 
 
 def turn(i: int, role: str = "note", cost: float = 30.0, bundle_id: str = "", call_id: str = "") -> Turn:
@@ -67,7 +59,7 @@ def test_tail_grows_to_target_but_not_over_it() -> None:
 def test_replies_do_not_bind_the_next_request() -> None:
     """spec 07.4 (X35)"""
     turns = alternating(10)
-    assert not coupled(turns[1], turns[2])
+    assert not are_coupled(turns[1], turns[2])
     assert select_tail(turns, price, m=4, target=128).older == tuple(turns[:6])
 
 
@@ -101,17 +93,17 @@ def test_tool_results_stay_with_their_call() -> None:
         turn(1, "tool", call_id="c1"),
         turn(2, "tool", call_id="c1"),
     ]
-    assert coupled(call, results[0])
-    assert coupled(*results)
-    assert not coupled(call, replace(results[0], call_id="c2"))
-    assert not coupled(replace(call, call_id=""), replace(results[0], call_id=""))
+    assert are_coupled(call, results[0])
+    assert are_coupled(*results)
+    assert not are_coupled(call, replace(results[0], call_id="c2"))
+    assert not are_coupled(replace(call, call_id=""), replace(results[0], call_id=""))
 
 
 def test_reply_to_another_turn_is_not_coupled() -> None:
     request, reply = alternating(2)
-    assert coupled(request, reply)
-    assert coupled(request, replace(reply, reply_to=request.id))
-    assert not coupled(request, replace(reply, reply_to="elsewhere"))
+    assert are_coupled(request, reply)
+    assert are_coupled(request, replace(reply, reply_to=request.id))
+    assert not are_coupled(request, replace(reply, reply_to="elsewhere"))
 
 
 def test_order_is_time_then_position_then_id_and_unreadable_time_is_first() -> None:
@@ -121,7 +113,7 @@ def test_order_is_time_then_position_then_id_and_unreadable_time_is_first() -> N
         Turn("z", 5.0, "user", "1", seq=-1),
         Turn("y", math.nan, "user", "1"),
     ]
-    assert [item.id for item in chronological(turns)] == ["y", "z", "a", "b"]
+    assert [item.id for item in sort_chronologically(turns)] == ["y", "z", "a", "b"]
 
 
 def test_target_is_a_share_of_the_budget_only_when_configured() -> None:

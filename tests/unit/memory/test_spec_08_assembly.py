@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lithify.memory.prompt.budget import DegradedReason, Shortage
 from lithify.memory.prompt.composition import Composition, Item, compose_fixed, entry_item, fill, rule_item
 from lithify.memory.prompt.invariants import Evidence, violations
-from lithify.memory.prompt.tail import Turn, chronological, select_tail
+from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.duplicates import distinct_records, distinct_turns, without_shown
 from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
@@ -19,6 +19,7 @@ from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import SEED, Profile
 from lithify.memory.ranking.scoring import coarse_cut, score_pass2
 from lithify.memory.tokens import estimate_tokens
+from lithify.memory.turn import Turn, sort_chronologically
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, texts, wild_candidates
 
 
@@ -61,7 +62,7 @@ def memory_item(item: Projected) -> Item:
 
 
 def assemble(world: World, profile: Profile) -> tuple[Evidence, Composition]:
-    base = [turn_item(t) for t in chronological(world.turns)[-profile.tail_turns :]]
+    base = [turn_item(t) for t in sort_chronologically(world.turns)[-profile.tail_turns :]]
 
     def tail(target: float, hardcap: float) -> list[Item]:
         chosen = select_tail(

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from lithify.memory.prompt.budget import Shortage, degraded_reasons, memory_budget, plan_budgets
 from lithify.memory.prompt.composition import Composition, Cut, Item, Limit, compose_fixed, entry_item, fill, rule_item
 from lithify.memory.prompt.rendering import BLOCK_OVERHEAD
-from lithify.memory.prompt.tail import Turn, select_tail
+from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.turn import Turn
 from tests.unit.memory.candidate_samples import PROFILES
 
 EXAMPLE = replace(SEED, tail_fraction=0.4)

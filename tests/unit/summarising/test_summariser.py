@@ -7,7 +7,7 @@ import pytest
 
 from lithify.errors import Invalid, Misconfigured
 from lithify.memory.compaction.draft import Abstractive, draft_cluster
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from lithify.summarising import Cancelled, OnnxSummariser, load_summariser
 from lithify.summarising.decoding import log_probability
 from tests.unit.memory.session_store import bag_of_words

@@ -9,7 +9,7 @@ from lithify.memory.authored.deontic import modality
 from lithify.memory.compaction.cluster_geometry import as_matrix, cosines
 from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from lithify.store.memory import Memory
 
 log = structlog.get_logger(__name__)

@@ -8,8 +8,8 @@ from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.guidance import Shard
 from lithify.memory.compaction.summary_id import Lineage, summary_id
 from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.tail import Turn
 from lithify.memory.temporal.anchors import anchor_density
+from lithify.memory.turn import Turn
 from lithify.store import Record, point_id
 from lithify.store.identity import joined
 from lithify.store.memory import Memory

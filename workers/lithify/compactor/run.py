@@ -20,8 +20,8 @@ from lithify.memory.compaction.plan import CompactionPlan, CompactionReport, Tri
 from lithify.memory.compaction.summary_record import SummaryRecord
 from lithify.memory.prompt.composition import entry_item
 from lithify.memory.prompt.rendering import TokenCounter
-from lithify.memory.prompt.tail import Turn
 from lithify.memory.tokens import estimate_tokens
+from lithify.memory.turn import Turn
 
 
 class CompactionRun:

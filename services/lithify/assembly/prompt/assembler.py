@@ -26,10 +26,10 @@ from lithify.docs.search import DocSearch
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.prompt.budget import memory_budget
-from lithify.memory.prompt.tail import Turn
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.temporal.projection import SlotCosines
+from lithify.memory.turn import Turn
 from lithify.memory.vectors.cascade import TierTrace
 from lithify.telemetry.metrics import ASSEMBLE_DURATION
 

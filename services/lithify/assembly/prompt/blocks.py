@@ -6,8 +6,8 @@ from lithify.assembly.prompt.context import Context
 from lithify.assembly.schema import Block, Entry
 from lithify.memory.prompt.composition import Item
 from lithify.memory.prompt.rendering import AUTHORED, GUIDANCE, RECALLED, TAIL, UNKNOWN_ROLE
-from lithify.memory.prompt.tail import Turn
 from lithify.memory.ranking.candidate import Candidate
+from lithify.memory.turn import Turn
 
 # An authored rule is the operator speaking.
 RULE_ROLE = "system"

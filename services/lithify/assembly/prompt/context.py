@@ -11,7 +11,7 @@ from lithify.memory.prompt.composition import Composition, Fixed, Item, compose_
 from lithify.memory.prompt.invariants import Evidence
 from lithify.memory.prompt.packing import pack_prefix
 from lithify.memory.prompt.rendering import entry_role
-from lithify.memory.prompt.tail import Turn, chronological, select_tail
+from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.duplicates import distinct_turns, without_shown
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
@@ -22,6 +22,7 @@ from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import coarse_cut, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, only_if_asked, read_temporal_query
+from lithify.memory.turn import Turn, sort_chronologically
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def compose_context(
 
 
 def draft(ingredients: Ingredients, terms: Terms) -> Draft:
-    profile, ordered = terms.profile, chronological(ingredients.turns)
+    profile, ordered = terms.profile, sort_chronologically(ingredients.turns)
     base = tuple(turn_item(turn, terms.counter) for turn in ordered[-profile.tail_turns :])
     fixed, split = settle(ingredients, ordered, base, terms)
     shown = {item.id for item in fixed.tail}

@@ -6,7 +6,7 @@ from typing import Final
 from redis.asyncio import Redis
 
 from lithify.events import Event, TenantScope
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory import COLLECTION, Memory
 from lithify.streams.tail import read_tail

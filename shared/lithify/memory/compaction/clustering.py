@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from lithify.memory.prompt.tail import Turn, bundle_start
+from lithify.memory.turn import Turn, bundle_start
 
 TARGET_SIZE = 20
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lithify.memory.compaction.cluster_geometry import Matrix, Vectors, as_matrix, unit_rows
-from lithify.memory.prompt.tail import Turn, bundle_start
+from lithify.memory.turn import Turn, bundle_start
 
 # Twenty neighbouring turns of ordinary chat score above it in 97 of 100 cases with MiniLM, and in all with nomic
 # (docs/compaction.md); texts that have nothing to do with each other score 0 by definition.

@@ -14,8 +14,8 @@ from lithify.memory.compaction.guidance import Shard
 from lithify.memory.compaction.preservation import decay_rate
 from lithify.memory.compaction.summary_id import Edge, Lineage, coverage_edges, summary_id
 from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.tail import Turn
 from lithify.memory.tokens import estimate_tokens
+from lithify.memory.turn import Turn
 
 
 class StaleGeneration(LithifyError):

@@ -14,7 +14,7 @@ from lithify.memory.compaction.prior_context import NO_PRIOR, PriorContext, prio
 from lithify.memory.compaction.sanitiser import sanitise
 from lithify.memory.compaction.summariser_choice import wants_abstractive
 from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 
 Embed = Callable[[Sequence[str]], Vectors]
 

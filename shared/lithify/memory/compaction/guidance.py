@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from lithify.memory.bounds import clamp01, number_or
-from lithify.memory.prompt.tail import Turn
+from lithify.memory.turn import Turn
 
 STABILITY = 0.35
 PROTOTYPE_COSINE = 0.78

@@ -21,7 +21,8 @@ from lithify.memory.compaction.draft import Draft
 from lithify.memory.compaction.guidance import shard_of
 from lithify.memory.compaction.ladder import Climb
 from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.tail import Cost, Tail, TailPolicy, Turn, chronological
+from lithify.memory.prompt.tail import Cost, Tail, TailPolicy
+from lithify.memory.turn import Turn, sort_chronologically
 
 MIN_TURNS = 2  # one turn is its own best summary
 MIXED = "mixed"
@@ -122,7 +123,7 @@ def plan_compaction(
 
 def eligible(records: Iterable[Turn]) -> tuple[Turn, ...]:
     """Raw turns only: summaries and guidance shards are never compacted again."""
-    return chronological(record for record in records if record.kind == "turn")
+    return sort_chronologically(record for record in records if record.kind == "turn")
 
 
 def is_due(older: int, target_size: int, trigger: Trigger) -> bool:

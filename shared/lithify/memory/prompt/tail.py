@@ -6,26 +6,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from lithify.memory.bounds import clamp01, number_or
+from lithify.memory.turn import Turn, bundle_start, sort_chronologically
 
 BASE_TURNS = 4
 TARGET_TOKENS = 128.0
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A session record as continuity and compaction see it."""
-
-    id: str
-    ts: float  # milliseconds
-    role: str
-    text: str
-    seq: int = 0  # position in the session; one batch may carry one timestamp for all its turns
-    kind: str = "turn"
-    bundle_id: str = ""
-    reply_to: str = ""  # id of the turn this one answers, where the host says so
-    call_id: str = ""  # shared by a tool call and its results
-    user: str = ""
-    gating_score: float | None = None
 
 
 Cost = Callable[[Turn], float]
@@ -60,31 +44,6 @@ def tail_target(budget: float, share: float | None = None) -> float:
     return clamp01(share) * max(0.0, number_or(budget, 0.0))
 
 
-def chronological(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """By time, then position, then id; an unreadable time counts as 0."""
-    return tuple(sorted(turns, key=lambda turn: (number_or(turn.ts, 0.0), turn.seq, turn.id)))
-
-
-def coupled(left: Turn, right: Turn) -> bool:
-    """True when the two neighbours must stay together.
-
-    Requests bind their responses, never the reverse (X35): otherwise an alternating chat is one endless
-    bundle and nothing in it ever becomes old.
-    """
-    if left.bundle_id and left.bundle_id == right.bundle_id:
-        return True
-    if right.role == "tool":
-        return bool(left.call_id) and left.call_id == right.call_id
-    return left.role == "user" and right.role == "assistant" and right.reply_to in ("", left.id)
-
-
-def bundle_start(turns: Sequence[Turn], start: int) -> int:
-    """The nearest start at or before `start` that splits no bundle."""
-    while 0 < start < len(turns) and coupled(turns[start - 1], turns[start]):
-        start -= 1
-    return start
-
-
 def select_tail(
     turns: Iterable[Turn],
     cost: Cost,
@@ -99,7 +58,7 @@ def select_tail(
     Growth and bundles together stay inside the cap (X36); only when not even the bundle closure of the base
     fits under `hardcap` is a bundle split, and the result says so.
     """
-    ordered = chronological(turns)
+    ordered = sort_chronologically(turns)
     if m <= 0:
         return Tail(older=ordered, base=(), recent=(), bundle_split=False)
     base = max(0, len(ordered) - m)

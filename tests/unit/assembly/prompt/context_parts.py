@@ -10,10 +10,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from lithify.assembly.prompt.context import Context, Ingredients, Terms, compose_context, draft
 from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
 from lithify.embedding.tokenizer import TextTokenizer
-from lithify.memory.prompt.tail import Turn
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.ranking.scope import Scope
+from lithify.memory.turn import Turn
 
 NOW = 1_700_000_000_000
 PROFILES = (RECALL.normalised(), SEED.normalised())
