@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from lithify.errors import Invalid
-from lithify.memory.authored.document import AuthoredDocument, partition
+from lithify.memory.rulebook.document import AuthoredDocument, partition
 
 # Parsing 256 KiB of the worst inline text measured takes 22 s, of prose half a second (docs/authored.md).
 MAX_BYTES: Final = 256 * 1024

@@ -24,8 +24,8 @@ from lithify.authored.sources import find_document, read_documents
 from lithify.embedding import Embedder
 from lithify.errors import Invalid, Misconfigured
 from lithify.events import EVERY_TENANT, Clock, TenantScope
-from lithify.memory.authored.document import AuthoredDocument
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.rulebook.document import AuthoredDocument
 from lithify.store import VectorStore, Where
 from lithify.store.memory import COLLECTION
 from lithify.streams.generations import AUTHORED, bump

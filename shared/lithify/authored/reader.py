@@ -13,7 +13,7 @@ from lithify.authored.reserve import library_of
 from lithify.authored.sources import read_documents
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
-from lithify.memory.authored.document import AuthoredNode
+from lithify.memory.rulebook.document import AuthoredNode
 from lithify.store import VectorStore, point_id
 from lithify.streams.generations import AUTHORED, current
 

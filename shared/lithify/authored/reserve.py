@@ -8,9 +8,9 @@ from lithify.authored.document import Document
 from lithify.authored.sources import read_documents
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT
-from lithify.memory.authored.collection import AuthoredLibrary
-from lithify.memory.authored.document import partition
-from lithify.memory.authored.startup import check_hard_reserve
+from lithify.memory.rulebook.collection import AuthoredLibrary
+from lithify.memory.rulebook.document import partition
+from lithify.memory.rulebook.startup import check_hard_reserve
 from lithify.store import VectorStore
 
 

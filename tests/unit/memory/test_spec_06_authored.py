@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Invalid
-from lithify.memory.authored.blocks import Kind
-from lithify.memory.authored.cache import authored_cache_key
-from lithify.memory.authored.collection import AuthoredLibrary
-from lithify.memory.authored.document import AuthoredDocument, AuthoredNode, Tier, partition
-from lithify.memory.authored.front_matter import read_hop_targets
 from lithify.memory.prompt.packing import pack_prefix
+from lithify.memory.rulebook.blocks import Kind
+from lithify.memory.rulebook.cache import authored_cache_key
+from lithify.memory.rulebook.collection import AuthoredLibrary
+from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier, partition
+from lithify.memory.rulebook.front_matter import read_hop_targets
 from lithify.memory.tokens import estimate_tokens
 
 IDENTITY = """---

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
-from lithify.memory.authored.document import AuthoredNode, partition
-from lithify.memory.authored.startup import check_hard_reserve
+from lithify.memory.rulebook.document import AuthoredNode, partition
+from lithify.memory.rulebook.startup import check_hard_reserve
 
 RULE = partition(b"- rule\n", "AGENTS.md", core=True).hard[0]
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import structlog
 
-from lithify.memory.authored.deontic import modality
 from lithify.memory.compaction.cluster_geometry import as_matrix, cosines
 from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance
+from lithify.memory.rulebook.deontic import modality
 from lithify.memory.turn import Turn
 from lithify.store.memory import Memory
 

@@ -5,7 +5,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from lithify.authored import Document
-from lithify.memory.authored.document import AuthoredDocument, AuthoredNode, Tier
+from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier
 
 
 class DocumentInput(BaseModel):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from lithify.errors import Invalid
-from lithify.memory.authored.blocks import Block, Kind, read_blocks
-from lithify.memory.authored.deontic import modality
-from lithify.memory.authored.front_matter import FrontMatter, read_front_matter
+from lithify.memory.rulebook.blocks import Block, Kind, read_blocks
+from lithify.memory.rulebook.deontic import modality
+from lithify.memory.rulebook.front_matter import FrontMatter, read_front_matter
 from lithify.memory.tokens import estimate_tokens
 
 

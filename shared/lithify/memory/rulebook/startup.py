@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from lithify.errors import Misconfigured
-from lithify.memory.authored.document import AuthoredNode
 from lithify.memory.prompt.budget import TOLERANCE
+from lithify.memory.rulebook.document import AuthoredNode
 
 LARGEST_NAMED = 3  # documents the error lists; enough to know where to cut
 

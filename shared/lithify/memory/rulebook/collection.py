@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lithify.memory.authored.document import AuthoredDocument, AuthoredNode
+from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode
 
 
 @dataclass(frozen=True, slots=True)

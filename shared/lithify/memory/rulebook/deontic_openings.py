@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lithify.memory.authored.deontic_lexicon import (
+from lithify.memory.rulebook.deontic_lexicon import (
     COMMAND_LABELS,
     DESIGN_AIMS,
     EMPHASES,
@@ -15,7 +15,7 @@ from lithify.memory.authored.deontic_lexicon import (
     STRONG_MODALS,
     SUBJECTS,
 )
-from lithify.memory.authored.wording import Wording
+from lithify.memory.rulebook.wording import Wording
 
 # How many words after the opening may hold the deciding word.
 BAN_REACH = 6

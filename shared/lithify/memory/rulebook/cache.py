@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from lithify.memory.authored.deontic_lexicon import LEXICON_VERSION
+from lithify.memory.rulebook.deontic_lexicon import LEXICON_VERSION
 
 
 def authored_cache_key(raw: bytes, tokenizer_id: str, *, core: bool, lexicon_version: str = LEXICON_VERSION) -> str:

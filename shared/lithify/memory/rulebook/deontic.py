@@ -1,6 +1,6 @@
 """σ, the deontic detector: which authored paragraphs oblige, forbid or permit something (spec 06 §4)."""
 
-from lithify.memory.authored.deontic_lexicon import (
+from lithify.memory.rulebook.deontic_lexicon import (
     FANCIES,
     FORBIDDEN,
     IDENTITY_VERBS,
@@ -10,8 +10,8 @@ from lithify.memory.authored.deontic_lexicon import (
     SETUP_PHRASES,
     STRONG_MODALS,
 )
-from lithify.memory.authored.deontic_openings import opening
-from lithify.memory.authored.wording import Wording, wording
+from lithify.memory.rulebook.deontic_openings import opening
+from lithify.memory.rulebook.wording import Wording, wording
 
 WINDOW = 3  # words between `you` and its modal, the modal included
 
