@@ -16,13 +16,12 @@ from typer.testing import CliRunner, Result
 from lithify.cli import dlq
 from lithify.cli.api import Api
 from lithify.errors import Invalid, Overloaded
-from lithify.events import EVERY_TENANT, Event, TenantScope, encode_event, system_clock
+from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event, system_clock
 from lithify.gateway.dead_letters import dead_letter_router
 from lithify.http import create_app
 from lithify.http.access import Access
 from lithify.node.web import listen, serve
 from lithify.streams import Consumer, DeadLetters, LetterId, Receipts, connection, keys, open_producer, script
-from lithify.streams.letter import Scope
 from tests.fault.proxy import proxy_to
 from tests.integration.stream_parts import (
     CALM,
@@ -227,7 +226,7 @@ async def test_with_memory_short_the_letter_stays(redis: Redis) -> None:
 
 
 @pytest.mark.parametrize("scope", [TenantScope("b"), TenantScope("a", "another user")], ids=["tenant", "user"])
-async def test_letters_of_others_cannot_be_seen_redriven_or_purged(redis: Redis, scope: Scope) -> None:
+async def test_letters_of_others_cannot_be_seen_redriven_or_purged(redis: Redis, scope: AnyTenant) -> None:
     for number in range(120):
         await laid(redis, f"0-{MOMENT + number}-0", tenant="a")
     await laid(redis, f"0-{MOMENT + 500}-0", event=b"unreadable")

@@ -56,7 +56,7 @@ class OperationsPages:
         status, queue = request.query_params.get("status", "failed"), request.query_params.get("queue") or None
         found = None
         if visitor.may_act:
-            found = await self.operations.list_jobs(visitor.overseer, queue, status, PER_PAGE)
+            found = await self.operations.list_jobs(visitor.scope, queue, status, PER_PAGE)
         return self.pages.draw(
             "jobs",
             visitor,
@@ -70,7 +70,7 @@ class OperationsPages:
         )
 
     async def job(self, request: Request, visitor: Visitor) -> Response:
-        found = await self.operations.show_job(visitor.overseer, request.path_params["job_id"])
+        found = await self.operations.show_job(visitor.scope, request.path_params["job_id"])
         return self.pages.draw("job", visitor, detail=found, job=found.job)
 
     async def dead_letters(self, request: Request, visitor: Visitor) -> Response:
@@ -79,7 +79,7 @@ class OperationsPages:
         found: list[Letter] | None = None
         if visitor.may_act:
             below = LetterId.parse(before) if before else None
-            found = await self.letters.newest(visitor.overseer, PER_PAGE, below)
+            found = await self.letters.newest(visitor.scope, PER_PAGE, below)
         return self.pages.draw(
             "letters",
             visitor,
@@ -92,7 +92,7 @@ class OperationsPages:
 
     async def dead_letter(self, request: Request, visitor: Visitor) -> Response:
         wanted = request.path_params["letter_id"]
-        found = await self.letters.find(visitor.overseer, LetterId.parse(wanted))
+        found = await self.letters.find(visitor.scope, LetterId.parse(wanted))
         if found is None:
             raise NotFound(f"there is no dead letter {wanted[:80]}; it was redriven or purged, or never was")
         return self.pages.draw("letter", visitor, letter=found, payload=payload_of(found))

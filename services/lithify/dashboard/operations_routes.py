@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Path, Query
 from redis import Redis as BlockingRedis
 
-from lithify.access import KeyScope, Overseer
+from lithify.access import KeyScope
 from lithify.dashboard.figures import StreamState
 from lithify.dashboard.overview import Overview, overview_of
 from lithify.dashboard.pulse import Pulse
+from lithify.events import AnyTenant
 from lithify.http import JsonRoute, NotFound
 from lithify.http.access import Access
 from lithify.jobs import JobDetail, JobSummary, list_jobs, retry_failed, show_job
@@ -36,22 +37,22 @@ class Operations:
         reading = await self.pulse.read()
         return [queue.queue for queue in reading.figures.queues]
 
-    async def list_jobs(self, overseer: Overseer, queue: str | None, status: str, limit: int) -> list[JobSummary]:
+    async def list_jobs(self, scope: AnyTenant, queue: str | None, status: str, limit: int) -> list[JobSummary]:
         """Of one queue, or of all of them one after the other."""
         names = [queue] if queue else await self.queue_names()
-        found = [job for name in names for job in await list_jobs(self.jobs, overseer, name, status, limit)]
+        found = [job for name in names for job in await list_jobs(self.jobs, scope, name, status, limit)]
         return found[:limit]
 
-    async def show_job(self, overseer: Overseer, job_id: str) -> JobDetail:
+    async def show_job(self, scope: AnyTenant, job_id: str) -> JobDetail:
         """Raises NotFound if there is no such job in view."""
-        found = await show_job(self.jobs, overseer, job_id)
+        found = await show_job(self.jobs, scope, job_id)
         if found is None:
             raise NotFound(f"job_id: there is no job {job_id[:80]!r}; its record may have expired")
         return found
 
-    async def retry_job(self, overseer: Overseer, job_id: str) -> None:
+    async def retry_job(self, scope: AnyTenant, job_id: str) -> None:
         """Raises NotFound, and Invalid if the job has not failed."""
-        await self.show_job(overseer, job_id)
+        await self.show_job(scope, job_id)
         await retry_failed(self.jobs, job_id)
 
 
@@ -91,18 +92,18 @@ def _add_jobs(router: APIRouter, operations: Operations, access: Access) -> None
         queue: Annotated[str | None, Query(max_length=64, description="All queues if unset.")] = None,
         status: Literal["started", "queued", "scheduled", "failed", "finished"] = "failed",
         limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
-        overseer: Overseer = admin,
+        scope: AnyTenant = admin,
     ) -> list[JobSummary]:
         """Background jobs in one state."""
-        return await operations.list_jobs(overseer, queue, status, limit)
+        return await operations.list_jobs(scope, queue, status, limit)
 
     @router.get("/jobs/{job_id}", responses={404: {}})
-    async def job(job_id: JobId, overseer: Overseer = admin) -> JobDetail:
+    async def job(job_id: JobId, scope: AnyTenant = admin) -> JobDetail:
         """One job with the trace of its error."""
-        return await operations.show_job(overseer, job_id)
+        return await operations.show_job(scope, job_id)
 
     @router.post("/jobs/{job_id}:retry", responses={404: {}})
-    async def retry(job_id: JobId, overseer: Overseer = admin) -> Retried:
+    async def retry(job_id: JobId, scope: AnyTenant = admin) -> Retried:
         """Queue a failed job again; it resumes at its checkpoint."""
-        await operations.retry_job(overseer, job_id)
+        await operations.retry_job(scope, job_id)
         return Retried(job_id)

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lithify.access import ApiKey, Door, Forbidden, KeyScope, Overseer, Unauthorised, is_loopback
+from lithify.access import ApiKey, Door, Forbidden, KeyScope, Unauthorised, is_loopback
 from lithify.dashboard.visits import TTL_S, Visits, form_mark, is_token, new_token
-from lithify.events import EVERY_TENANT, TenantScope
+from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
 
 COOKIE: Final = "lithify_dashboard"
 PATH: Final = "/dashboard"
@@ -29,7 +29,7 @@ class Visitor:
         return self.key is None or self.key.allows(KeyScope.ADMIN)
 
     @property
-    def overseer(self) -> Overseer:
+    def scope(self) -> AnyTenant:
         """What the visitor looks after. Raises Forbidden for one who may only read."""
         if self.key is None:
             return EVERY_TENANT

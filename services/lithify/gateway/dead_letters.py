@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from lithify.access import Overseer
-from lithify.events import Clock
+from lithify.events import AnyTenant, Clock
 from lithify.gateway.letter_schema import (
     MAX_PAGE,
     LetterDetail,
@@ -31,35 +30,35 @@ def dead_letter_router(access: Access, letters: DeadLetters, clock: Clock) -> AP
     async def list_letters(
         limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
         before: Annotated[str | None, Query(max_length=64, description="`next` of the page before.")] = None,
-        overseer: Overseer = admin,
+        scope: AnyTenant = admin,
     ) -> LetterPage:
         """Messages that were given up, the newest first."""
-        found = await letters.newest(overseer, limit, LetterId.parse(before) if before else None)
+        found = await letters.newest(scope, limit, LetterId.parse(before) if before else None)
         last = str(found[-1].id) if len(found) == limit else None
         return LetterPage(letters=[LetterSummary(**summary(letter)) for letter in found], next=last)
 
     @router.get("/dead-letters/{letter_id}", responses={404: {}})
-    async def show_letter(letter_id: str, overseer: Overseer = admin) -> LetterDetail:
+    async def show_letter(letter_id: str, scope: AnyTenant = admin) -> LetterDetail:
         """One of them with its original payload."""
-        letter = await letters.find(overseer, LetterId.parse(letter_id))
+        letter = await letters.find(scope, LetterId.parse(letter_id))
         if letter is None:
             raise NotFound(f"id: there is no dead letter {letter_id}; it was redriven or purged, or never was")
         return LetterDetail(**summary(letter), payload=payload(letter))
 
     @router.post("/dead-letters:redrive")
-    async def redrive(selection: Selection, overseer: Overseer = admin) -> Redriven:
+    async def redrive(selection: Selection, scope: AnyTenant = admin) -> Redriven:
         """Put letters back onto their streams; repeating the call doubles nothing."""
         chosen = selection.letter_ids()
-        return told(await letters.redrive(overseer, await letters.ids(overseer) if chosen is None else chosen))
+        return told(await letters.redrive(scope, await letters.ids(scope) if chosen is None else chosen))
 
     @router.post("/dead-letters:purge")
-    async def purge(selection: PurgeSelection, overseer: Overseer = admin) -> Purged:
+    async def purge(selection: PurgeSelection, scope: AnyTenant = admin) -> Purged:
         """Delete letters for good."""
         chosen = selection.letter_ids()
         if chosen is None:
             age_s = selection.older_than_s
-            chosen = await letters.ids(overseer, None if age_s is None else clock() - age_s * 1000)
-        return Purged(purged=await letters.purge(overseer, chosen))
+            chosen = await letters.ids(scope, None if age_s is None else clock() - age_s * 1000)
+        return Purged(purged=await letters.purge(scope, chosen))
 
     return router
 

@@ -6,8 +6,8 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Depends, Path, Response
 
-from lithify.access import KeyDoor, KeyStore, Overseer, WantedKey
-from lithify.events import TenantScope
+from lithify.access import KeyDoor, KeyStore, WantedKey
+from lithify.events import AnyTenant, TenantScope
 from lithify.gateway.key_schema import IssuedKey, KeyList, KeyRecord, issued, shown
 from lithify.http import JsonRoute, NotFound
 from lithify.http.access import Access
@@ -20,23 +20,23 @@ def key_router(store: KeyStore, door: KeyDoor) -> APIRouter:
     admin = Depends(Access(door).oversees())
 
     @router.post("/keys", status_code=HTTPStatus.CREATED)
-    async def create_key(wanted: WantedKey, response: Response, overseer: Overseer = admin) -> IssuedKey:
+    async def create_key(wanted: WantedKey, response: Response, scope: AnyTenant = admin) -> IssuedKey:
         """Make a key; the answer is the only place where it can ever be read."""
-        key, credential = await store.create(own(wanted, overseer))
+        key, credential = await store.create(own(wanted, scope))
         door.forget()
         log.info("key_created", created=key.id, tenant=key.tenant)
         response.headers["Cache-Control"] = "no-store"
         return issued(key, credential)
 
     @router.get("/keys")
-    async def list_keys(overseer: Overseer = admin) -> KeyList:
+    async def list_keys(scope: AnyTenant = admin) -> KeyList:
         """The keys of the tenant, live and revoked, the oldest first."""
-        return KeyList(keys=[shown(key) for key in await store.all(overseer)])
+        return KeyList(keys=[shown(key) for key in await store.all(scope)])
 
     @router.delete("/keys/{key_id}", responses={404: {}})
-    async def revoke_key(key_id: Annotated[str, Path(max_length=64)], overseer: Overseer = admin) -> KeyRecord:
+    async def revoke_key(key_id: Annotated[str, Path(max_length=64)], scope: AnyTenant = admin) -> KeyRecord:
         """Revoke a key for good; every process refuses it within a second."""
-        key = await store.revoke(overseer, key_id)
+        key = await store.revoke(scope, key_id)
         if key is None:
             raise NotFound(f"id: there is no key {key_id!r}")
         door.forget()
@@ -46,8 +46,8 @@ def key_router(store: KeyStore, door: KeyDoor) -> APIRouter:
     return router
 
 
-def own(wanted: WantedKey, overseer: Overseer) -> WantedKey:
+def own(wanted: WantedKey, scope: AnyTenant) -> WantedKey:
     """Administrators make keys of their own tenant, having named no other; the operator makes any."""
-    if isinstance(overseer, TenantScope):
-        return wanted.model_copy(update={"tenant": overseer.tenant})
+    if isinstance(scope, TenantScope):
+        return wanted.model_copy(update={"tenant": scope.tenant})
     return wanted

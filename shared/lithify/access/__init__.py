@@ -3,7 +3,7 @@
 from lithify.access.bind import is_loopback, require_safe_bind
 from lithify.access.door import Door, KeyDoor, OpenDoor, key_door
 from lithify.access.key import ApiKey, Credential, KeyScope
-from lithify.access.key_store import KeyStore, Overseer
+from lithify.access.key_store import KeyStore
 from lithify.access.rate_limit import RateLimit
 from lithify.access.refusal import Forbidden, Unauthorised
 from lithify.access.wanted import WantedKey
@@ -17,7 +17,6 @@ __all__ = [
     "KeyScope",
     "KeyStore",
     "OpenDoor",
-    "Overseer",
     "RateLimit",
     "Unauthorised",
     "WantedKey",

@@ -7,12 +7,9 @@ from redis.asyncio import Redis
 
 from lithify.access.key import ApiKey, Credential, KeyScope
 from lithify.access.wanted import WantedKey
-from lithify.events import Clock, EveryTenant, TenantScope
+from lithify.events import AnyTenant, Clock, EveryTenant
 from lithify.streams import keys
 from lithify.streams.outage import outages
-
-Overseer = TenantScope | EveryTenant
-"""Whose keys may be seen and revoked: those of one tenant, or the operator's view of all."""
 
 _BETWEEN: Final = ","
 
@@ -57,20 +54,20 @@ class KeyStore:
         with outages():
             return bool(await self._redis.scard(keys.API_KEYS))
 
-    async def all(self, overseer: Overseer) -> list[ApiKey]:
+    async def all(self, scope: AnyTenant) -> list[ApiKey]:
         """The keys in view, the oldest first."""
         with outages():
             ids = await cast("Awaitable[set[bytes]]", self._redis.smembers(keys.API_KEYS))
         found = [await self.find(key_id.decode()) for key_id in ids]
         return sorted(
-            (key for key in found if key is not None and _in_view(key, overseer)),
+            (key for key in found if key is not None and _in_view(key, scope)),
             key=lambda key: (key.created_at, key.id),
         )
 
-    async def revoke(self, overseer: Overseer, key_id: str) -> ApiKey | None:
+    async def revoke(self, scope: AnyTenant, key_id: str) -> ApiKey | None:
         """Final; repeating keeps the time of the first. None if there is no such key in view."""
         key = await self.find(key_id)
-        if key is None or not _in_view(key, overseer):
+        if key is None or not _in_view(key, scope):
             return None
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hsetnx(keys.api_key(key_id), "revoked_at", str(self._clock()))
@@ -80,8 +77,8 @@ class KeyStore:
         return await self.find(key_id)
 
 
-def _in_view(key: ApiKey, overseer: Overseer) -> bool:
-    return isinstance(overseer, EveryTenant) or key.tenant == overseer.tenant
+def _in_view(key: ApiKey, scope: AnyTenant) -> bool:
+    return isinstance(scope, EveryTenant) or key.tenant == scope.tenant
 
 
 def _fields(key: ApiKey) -> list[str | int]:

@@ -4,14 +4,14 @@ from typing import Final
 
 from lithify.authored.document import Document
 from lithify.authored.records import DOCUMENTS, document_id, owner, read_document
-from lithify.events import EveryTenant, TenantScope
+from lithify.events import AnyTenant, TenantScope
 from lithify.store import VectorStore
 from lithify.store.memory import COLLECTION
 
 PAGE: Final = 16  # at most 4 MiB of text at once
 
 
-async def read_documents(scope: TenantScope | EveryTenant, store: VectorStore) -> list[Document]:
+async def read_documents(scope: AnyTenant, store: VectorStore) -> list[Document]:
     """By tenant and name."""
     found, after = [], None
     own = owner(scope) if isinstance(scope, TenantScope) else scope

@@ -2,11 +2,12 @@
 
 from lithify.events.clock import Clock, system_clock
 from lithify.events.event import Event, decode_event, encode_event
-from lithify.events.scope import EVERY_TENANT, EveryTenant, TenantScope
+from lithify.events.scope import EVERY_TENANT, AnyTenant, EveryTenant, TenantScope
 from lithify.events.turn import Role, TurnBatch, TurnInput
 
 __all__ = [
     "EVERY_TENANT",
+    "AnyTenant",
     "Clock",
     "Event",
     "EveryTenant",

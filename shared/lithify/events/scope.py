@@ -1,7 +1,7 @@
 """Whose memory a call may touch; every function that reads or writes stored memory takes a scope first."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 DEFAULT_TENANT: Final = "default"
 
@@ -31,3 +31,6 @@ class EveryTenant:
 
 
 EVERY_TENANT: Final = EveryTenant()
+
+AnyTenant: TypeAlias = TenantScope | EveryTenant
+"""Whose data a call may see: one tenant's, or the operator's view of all tenants."""

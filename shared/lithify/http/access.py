@@ -7,8 +7,8 @@ import structlog
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from lithify.access import ApiKey, Door, Forbidden, KeyScope, OpenDoor, Overseer
-from lithify.events import EVERY_TENANT, TenantScope
+from lithify.access import ApiKey, Door, Forbidden, KeyScope, OpenDoor
+from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.http.route import JsonRequest
 
@@ -42,10 +42,10 @@ class Access:
 
         return admitted
 
-    def oversees(self) -> Callable[..., Awaitable[Overseer]]:
+    def oversees(self) -> Callable[..., Awaitable[AnyTenant]]:
         """What an administrator looks after: the tenant of the key; everything where no key is needed."""
 
-        async def admitted(request: Request, bearer: Bearer) -> Overseer:
+        async def admitted(request: Request, bearer: Bearer) -> AnyTenant:
             key = await self._admit(bearer, KeyScope.ADMIN)
             if key is None:
                 return EVERY_TENANT

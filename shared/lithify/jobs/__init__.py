@@ -3,7 +3,7 @@
 from lithify.jobs.connection import open_connection
 from lithify.jobs.context import JobContext, JobFunction, Registry, given
 from lithify.jobs.enqueue import Policy, Ticket, enqueue, job_id
-from lithify.jobs.listing import STATUSES, JobDetail, JobScope, JobSummary, list_jobs, show_job
+from lithify.jobs.listing import STATUSES, JobDetail, JobSummary, list_jobs, show_job
 from lithify.jobs.overview import FailedJob, QueueState, list_failed, read_queues, retry_failed
 from lithify.jobs.record import open_queue
 from lithify.jobs.runner import JobRunner, RunnerSettings
@@ -17,7 +17,6 @@ __all__ = [
     "JobDetail",
     "JobFunction",
     "JobRunner",
-    "JobScope",
     "JobSummary",
     "Policy",
     "QueueState",

@@ -12,7 +12,7 @@ from redis import Redis
 from rq import Queue
 
 from lithify.errors import Invalid
-from lithify.events import EveryTenant, TenantScope
+from lithify.events import AnyTenant, EveryTenant
 from lithify.jobs.connection import in_thread
 from lithify.jobs.enqueue import find
 from lithify.jobs.record import Call, NamedJob, open_queue
@@ -23,8 +23,6 @@ MOST_LOOKED_AT: Final = 1_000
 
 # RQ takes no other id, and calls one an error instead of missing.
 _ID: Final = re.compile(r"[A-Za-z0-9_-]+")
-
-JobScope = TenantScope | EveryTenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class JobDetail:
 
 
 async def list_jobs(
-    connection: Redis, scope: JobScope, queue: str, status: str, limit: int, offset: int = 0
+    connection: Redis, scope: AnyTenant, queue: str, status: str, limit: int, offset: int = 0
 ) -> list[JobSummary]:
     """The jobs of a queue in one state, those first that end or start next, failed and finished ones newest first.
 
@@ -64,19 +62,19 @@ async def list_jobs(
     return await in_thread(_list, open_queue(connection, queue), scope, status, limit, offset)
 
 
-async def show_job(connection: Redis, scope: JobScope, job_id: str) -> JobDetail | None:
+async def show_job(connection: Redis, scope: AnyTenant, job_id: str) -> JobDetail | None:
     """None if there is no such job in view. Raises Unavailable if Redis cannot serve."""
     return await in_thread(_show, connection, scope, job_id)
 
 
-def belongs_to(call: Call | None, scope: JobScope) -> bool:
+def belongs_to(call: Call | None, scope: AnyTenant) -> bool:
     """A job that names no tenant is about the whole node, as maintenance is; one we cannot read is the operator's."""
     if isinstance(scope, EveryTenant):
         return True
     return call is not None and call.args.get("tenant") in (None, scope.tenant)
 
 
-def _list(queue: Queue, scope: JobScope, status: str, limit: int, offset: int) -> list[JobSummary]:
+def _list(queue: Queue, scope: AnyTenant, status: str, limit: int, offset: int) -> list[JobSummary]:
     seen = (job for job in _jobs(queue, status) if belongs_to(_call(job), scope))
     return [_summary(job) for job in islice(seen, offset, offset + limit)]
 
@@ -100,7 +98,7 @@ def _ids(queue: Queue) -> dict[str, Callable[[], list[str]]]:
     }
 
 
-def _show(connection: Redis, scope: JobScope, job_id: str) -> JobDetail | None:
+def _show(connection: Redis, scope: AnyTenant, job_id: str) -> JobDetail | None:
     job = find(connection, job_id) if _ID.fullmatch(job_id) else None
     if job is None or not belongs_to(_call(job), scope):
         return None

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from lithify.store.contract import CollectionSpec, Query, StoreHealth, StoreScope, VectorStore
+from lithify.store.contract import CollectionSpec, Query, StoreHealth, VectorStore
 from lithify.store.identity import point_id
 from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, SparseVector, Vector
 from lithify.store.where import Where
@@ -34,7 +34,6 @@ __all__ = [
     "ServerStore",
     "SparseVector",
     "StoreHealth",
-    "StoreScope",
     "Vector",
     "VectorStore",
     "Where",

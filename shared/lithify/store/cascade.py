@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from lithify.errors import LithifyError
+from lithify.events import AnyTenant
 from lithify.memory.vectors.cascade import (
     FULL_TIER,
     Cascade,
@@ -18,7 +19,7 @@ from lithify.memory.vectors.cascade import (
     usable_tiers,
 )
 from lithify.memory.vectors.tiers import tier_vector
-from lithify.store.contract import Query, StoreScope, VectorStore
+from lithify.store.contract import Query, VectorStore
 from lithify.store.ranking import best_first
 from lithify.store.records import Hit, Vector
 from lithify.store.where import Where
@@ -40,7 +41,7 @@ class CascadeAnswer:
 
 async def search_cascade(
     store: VectorStore,
-    scope: StoreScope,
+    scope: AnyTenant,
     collection: str,
     where: Where,
     vector: Vector,
@@ -63,7 +64,7 @@ async def search_cascade(
 
 
 async def complete_tiers(
-    store: VectorStore, scope: StoreScope, collection: str, where: Where, cascade: Cascade
+    store: VectorStore, scope: AnyTenant, collection: str, where: Where, cascade: Cascade
 ) -> frozenset[str]:
     """The lower tiers an early exit may come from. A record's tiers are one point, so a marker tells all there is."""
     if not cascade.lower:
@@ -75,7 +76,7 @@ async def complete_tiers(
 @dataclass(frozen=True, slots=True)
 class _Search:
     store: VectorStore
-    scope: StoreScope
+    scope: AnyTenant
     collection: str
     where: Where
     vector: Vector

@@ -8,8 +8,8 @@ import numpy as np
 import orjson
 
 from lithify.errors import Invalid, Misconfigured, Unavailable
-from lithify.events import EveryTenant
-from lithify.store.contract import CollectionSpec, Query, StoreScope, TiersById
+from lithify.events import AnyTenant, EveryTenant
+from lithify.store.contract import CollectionSpec, Query, TiersById
 from lithify.store.records import LEXICAL, TIER_NAMES, Record, SparseVector, Vector
 from lithify.store.scoping import PLACE, PLACED
 from lithify.store.where import Where
@@ -18,7 +18,7 @@ from lithify.store.where import Where
 FIXED: Final = ("tenant", *PLACED, PLACE)
 
 
-def check_records(scope: StoreScope, records: Iterable[Record], spec: CollectionSpec) -> None:
+def check_records(scope: AnyTenant, records: Iterable[Record], spec: CollectionSpec) -> None:
     """The engines must not be the judges: Edge refuses a wrong vector but keeps the point without it."""
     for record in records:
         owner = f"record {record.id}"
@@ -48,7 +48,7 @@ def known_ids(ids: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(canonical for text in ids if (canonical := canonical_id(text)) is not None))
 
 
-def check_owner(scope: StoreScope, payload: Mapping[str, Any], owner: str) -> None:
+def check_owner(scope: AnyTenant, payload: Mapping[str, Any], owner: str) -> None:
     if PLACE in payload:
         raise Invalid(f"{owner}: payload key {PLACE} is reserved")
     if not payload.get("tenant"):
@@ -109,7 +109,7 @@ def check_update(payload: Mapping[str, Any]) -> None:
     check_json(payload, "set_payload")
 
 
-def check_deletion(scope: StoreScope, where: Where) -> None:
+def check_deletion(scope: AnyTenant, where: Where) -> None:
     if isinstance(scope, EveryTenant) and where == Where():
         raise Invalid("to remove every record of every tenant, drop the collection")
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from lithify.errors import Invalid
-from lithify.events import EveryTenant, TenantScope
+from lithify.events import AnyTenant
 from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, SparseVector, Vector
 from lithify.store.where import Where
 
-StoreScope: TypeAlias = TenantScope | EveryTenant
 TiersById: TypeAlias = Mapping[str, Mapping[str, Vector]]
 PayloadsById: TypeAlias = Mapping[str, Mapping[str, Any]]
 
@@ -77,23 +76,23 @@ class VectorStore(Protocol):
     async def ensure(self, spec: CollectionSpec) -> None:
         """Creates the collection if it is missing; refuses one that holds vectors of another model."""
 
-    async def upsert(self, scope: StoreScope, collection: str, records: Sequence[Record], /) -> None:
+    async def upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record], /) -> None:
         """Writes whole records; an existing one with the same id is replaced, payload and vectors.
 
         A record outside the scope is never replaced, should an id ever meet one.
         """
 
-    async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
+    async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         """One list for each query, in their order, best first; one round trip."""
 
     async def fetch(
-        self, scope: StoreScope, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
+        self, scope: AnyTenant, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
     ) -> list[Record]:
         """In the order asked for; ids unknown to the scope are left out."""
 
     async def scroll(
         self,
-        scope: StoreScope,
+        scope: AnyTenant,
         collection: str,
         where: Where,
         /,
@@ -104,21 +103,19 @@ class VectorStore(Protocol):
     ) -> Page:
         """Records in the order of their ids; pass `next` of a page as `after` to go on."""
 
-    async def count(self, scope: StoreScope, collection: str, where: Where, /) -> int:
+    async def count(self, scope: AnyTenant, collection: str, where: Where, /) -> int:
         """Exact."""
 
-    async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
+    async def delete(self, scope: AnyTenant, collection: str, where: Where, /) -> None:
         """Removes what matches; a tenant's empty `where` removes all of the tenant."""
 
-    async def set_payload(
-        self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
-    ) -> None:
+    async def set_payload(self, scope: AnyTenant, collection: str, where: Where, payload: Mapping[str, Any], /) -> None:
         """Merges these keys into what matches; tenant, user and session of a record are fixed by its upsert."""
 
-    async def set_payloads(self, scope: StoreScope, collection: str, payloads: PayloadsById, /) -> None:
+    async def set_payloads(self, scope: AnyTenant, collection: str, payloads: PayloadsById, /) -> None:
         """Like `set_payload` for many records, each by its id and with keys of its own: one round trip, one sync."""
 
-    async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
+    async def set_vectors(self, scope: AnyTenant, collection: str, tiers: TiersById, /) -> None:
         """Adds or replaces these tiers of stored records by their ids; payload, words and other tiers stay.
 
         Unlike an upsert it brings nothing back: an id the scope does not hold (any more) is left out.

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from lithify.errors import LithifyError
+from lithify.events import AnyTenant
 from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_tiers, check_update
-from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, StoreScope, TiersById
+from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, TiersById
 from lithify.store.edge_folder import EdgeFolder
 from lithify.store.edge_shard import Shard
 from lithify.store.fetching import fetch_in_order
@@ -40,23 +41,23 @@ class EdgeStore:
     async def ensure(self, spec: CollectionSpec) -> None:
         await _run(self._writer, self._folder.ensure, spec)
 
-    async def upsert(self, scope: StoreScope, collection: str, records: Sequence[Record], /) -> None:
+    async def upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record], /) -> None:
         await _run(self._writer, self._upsert, scope, collection, records)
 
-    async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
+    async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         shard = await self._shard(collection)
         check_queries(queries, shard.spec)
         asked = [(query, scoped(scope, query.where)) for query in queries]
         return await self._read(sum(query.limit for query in queries), shard.query_batch, asked)
 
     async def fetch(
-        self, scope: StoreScope, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
+        self, scope: AnyTenant, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
     ) -> list[Record]:
         return await fetch_in_order(self, scope, collection, ids, with_vectors)
 
     async def scroll(
         self,
-        scope: StoreScope,
+        scope: AnyTenant,
         collection: str,
         where: Where,
         /,
@@ -69,28 +70,26 @@ class EdgeStore:
         shard = await self._shard(collection)
         return await self._read(limit, shard.scroll, scoped(scope, where), limit, after, with_vectors)
 
-    async def count(self, scope: StoreScope, collection: str, where: Where, /) -> int:
+    async def count(self, scope: AnyTenant, collection: str, where: Where, /) -> int:
         shard = await self._shard(collection)
         return await self._read(1, shard.count, scoped(scope, where))
 
-    async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
+    async def delete(self, scope: AnyTenant, collection: str, where: Where, /) -> None:
         check_deletion(scope, where)
         await _run(self._writer, self._delete, collection, scoped(scope, where))
 
-    async def set_payload(
-        self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
-    ) -> None:
+    async def set_payload(self, scope: AnyTenant, collection: str, where: Where, payload: Mapping[str, Any], /) -> None:
         check_update(payload)
         await _run(self._writer, self._set_payloads, collection, [(scoped(scope, where), payload)])
 
-    async def set_payloads(self, scope: StoreScope, collection: str, payloads: PayloadsById, /) -> None:
+    async def set_payloads(self, scope: AnyTenant, collection: str, payloads: PayloadsById, /) -> None:
         for payload in payloads.values():
             check_update(payload)
         updates = [(scoped(scope, Where().ids([id_])), payload) for id_, payload in payloads.items()]
         if updates:
             await _run(self._writer, self._set_payloads, collection, updates)
 
-    async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
+    async def set_vectors(self, scope: AnyTenant, collection: str, tiers: TiersById, /) -> None:
         await _run(self._writer, self._set_vectors, collection, scoped(scope, Where().ids(tiers)), tiers)
 
     async def snapshot(self, collection: str, folder: Path) -> Path:
@@ -127,7 +126,7 @@ class EdgeStore:
 
     # The writing thread looks the collection up itself: a write queued behind a switch goes where the name points then.
 
-    def _upsert(self, scope: StoreScope, collection: str, records: Sequence[Record]) -> None:
+    def _upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record]) -> None:
         shard = self._folder.open(collection)
         check_records(scope, records, shard.spec)
         shard.upsert(records, scoped(scope, Where()))

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
+from lithify.events import AnyTenant
 from lithify.store.checks import known_ids
-from lithify.store.contract import StoreScope, VectorStore
+from lithify.store.contract import VectorStore
 from lithify.store.records import Record
 from lithify.store.where import Where
 
 
 async def fetch_in_order(
-    store: VectorStore, scope: StoreScope, collection: str, ids: Sequence[str], with_vectors: Sequence[str]
+    store: VectorStore, scope: AnyTenant, collection: str, ids: Sequence[str], with_vectors: Sequence[str]
 ) -> list[Record]:
     wanted = known_ids(ids)
     if not wanted:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lithify.events import EveryTenant, TenantScope
+from lithify.events import AnyTenant, EveryTenant, TenantScope
 from lithify.events.scope import SHARED
-from lithify.store.contract import StoreScope
 from lithify.store.identity import joined
 from lithify.store.records import Record
 from lithify.store.where import AnyOf, Condition, Equals, Where
@@ -24,7 +23,7 @@ class ScopedWhere:
     must_not: tuple[Condition, ...]
 
 
-def scoped(scope: StoreScope, where: Where) -> ScopedWhere:
+def scoped(scope: AnyTenant, where: Where) -> ScopedWhere:
     """The tenant always, and the user if the scope names one; user and session by the places that imply them."""
     if isinstance(scope, EveryTenant):
         return ScopedWhere(where.must, where.must_not)

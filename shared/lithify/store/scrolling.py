@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
-from lithify.store.contract import StoreScope, VectorStore
+from lithify.events import AnyTenant
+from lithify.store.contract import VectorStore
 from lithify.store.records import Record
 from lithify.store.where import Where
 
@@ -11,7 +12,7 @@ PAGE: Final = 512
 
 
 async def every_record(
-    store: VectorStore, scope: StoreScope, collection: str, where: Where, with_vectors: Sequence[str] = ()
+    store: VectorStore, scope: AnyTenant, collection: str, where: Where, with_vectors: Sequence[str] = ()
 ) -> AsyncIterator[Record]:
     """In the order of their ids; what is written meanwhile may or may not be among them."""
     after: str | None = None

@@ -11,6 +11,7 @@ import httpx
 from qdrant_client import AsyncQdrantClient, models
 
 from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
+from lithify.events import AnyTenant
 from lithify.store.batches import batches
 from lithify.store.checks import (
     check_deletion,
@@ -21,7 +22,7 @@ from lithify.store.checks import (
     check_unmoved,
     check_update,
 )
-from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, StoreScope, TiersById
+from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, TiersById
 from lithify.store.fetching import fetch_in_order
 from lithify.store.ranking import best_first
 from lithify.store.records import Hit, Page, Record
@@ -75,7 +76,7 @@ class ServerStore:
         await self._collections.ensure(spec)
         self._ensured[spec.name] = spec
 
-    async def upsert(self, scope: StoreScope, collection: str, records: Sequence[Record], /) -> None:
+    async def upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record], /) -> None:
         check_records(scope, records, await self._spec(collection))
         own = engine_filter(scoped(scope, Where()))
         async with self._fenced(collection):
@@ -83,7 +84,7 @@ class ServerStore:
                 points = [engine_point(record) for record in batch]
                 completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
 
-    async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
+    async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         check_queries(queries, await self._spec(collection))
         requests = [engine_query(query, scoped(scope, query.where)) for query in queries]
         async with self._fenced(collection):
@@ -91,13 +92,13 @@ class ServerStore:
         return [best_first(hit_of(point) for point in answer.points) for answer in answers]
 
     async def fetch(
-        self, scope: StoreScope, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
+        self, scope: AnyTenant, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
     ) -> list[Record]:
         return await fetch_in_order(self, scope, collection, ids, with_vectors)
 
     async def scroll(
         self,
-        scope: StoreScope,
+        scope: AnyTenant,
         collection: str,
         where: Where,
         /,
@@ -118,28 +119,26 @@ class ServerStore:
             )
         return Page([record_of(point) for point in points], None if following is None else str(following))
 
-    async def count(self, scope: StoreScope, collection: str, where: Where, /) -> int:
+    async def count(self, scope: AnyTenant, collection: str, where: Where, /) -> int:
         with server_errors(self._url):
             answer = await self._client.count(collection, count_filter=engine_filter(scoped(scope, where)), exact=True)
         return answer.count
 
-    async def delete(self, scope: StoreScope, collection: str, where: Where, /) -> None:
+    async def delete(self, scope: AnyTenant, collection: str, where: Where, /) -> None:
         check_deletion(scope, where)
         await self._spec(collection)
         selected = models.FilterSelector(filter=engine_filter(scoped(scope, where)))
         with server_errors(self._url):
             completed(await self._client.delete(collection, selected, wait=True))
 
-    async def set_payload(
-        self, scope: StoreScope, collection: str, where: Where, payload: Mapping[str, Any], /
-    ) -> None:
+    async def set_payload(self, scope: AnyTenant, collection: str, where: Where, payload: Mapping[str, Any], /) -> None:
         check_update(payload)
         await self._spec(collection)
         selected = engine_filter(scoped(scope, where))
         with server_errors(self._url):
             completed(await self._client.set_payload(collection, dict(payload), points=selected, wait=True))
 
-    async def set_payloads(self, scope: StoreScope, collection: str, payloads: PayloadsById, /) -> None:
+    async def set_payloads(self, scope: AnyTenant, collection: str, payloads: PayloadsById, /) -> None:
         if not payloads:
             return
         for payload in payloads.values():
@@ -150,7 +149,7 @@ class ServerStore:
             for result in await self._client.batch_update_points(collection, updates, wait=True):
                 completed(result)
 
-    async def set_vectors(self, scope: StoreScope, collection: str, tiers: TiersById, /) -> None:
+    async def set_vectors(self, scope: AnyTenant, collection: str, tiers: TiersById, /) -> None:
         check_tiers(tiers, await self._spec(collection))
         stored = await self.fetch(scope, collection, list(tiers))
         for batch in batches([Record(record.id, {}, tiers[record.id]) for record in stored]):

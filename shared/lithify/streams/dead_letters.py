@@ -6,9 +6,9 @@ from typing import Final, Literal, cast
 
 from redis.asyncio import Redis
 
-from lithify.events import Clock
+from lithify.events import AnyTenant, Clock
 from lithify.streams import keys, script
-from lithify.streams.letter import Letter, LetterId, Scope, read_letter
+from lithify.streams.letter import Letter, LetterId, read_letter
 from lithify.streams.outage import outages
 from lithify.streams.progress import StreamId
 
@@ -27,14 +27,14 @@ class DeadLetters:
         self._partitions = partitions
         self._clock = clock
 
-    async def newest(self, scope: Scope, limit: int, before: LetterId | None = None) -> list[Letter]:
+    async def newest(self, scope: AnyTenant, limit: int, before: LetterId | None = None) -> list[Letter]:
         """At most `limit` letters, the last buried first; `before`, the last one of a page, gives the next page."""
         found: list[Letter] = []
         for partition in range(self._partitions):
             found += [letter async for letter in self._scan(scope, partition, _below(partition, before), limit)]
         return sorted(found, key=lambda letter: letter.id, reverse=True)[:limit]
 
-    async def ids(self, scope: Scope, buried_before_ms: int | None = None) -> list[LetterId]:
+    async def ids(self, scope: AnyTenant, buried_before_ms: int | None = None) -> list[LetterId]:
         """All letters there are now, the first buried first; redriving all does not go round with what dies again."""
         before = None if buried_before_ms is None else LetterId(StreamId(max(0, buried_before_ms), 0), 0)
         found: list[LetterId] = []
@@ -42,14 +42,14 @@ class DeadLetters:
             found += [letter.id async for letter in self._scan(scope, partition, _below(partition, before))]
         return sorted(found)
 
-    async def find(self, scope: Scope, letter_id: LetterId) -> Letter | None:
+    async def find(self, scope: AnyTenant, letter_id: LetterId) -> Letter | None:
         if letter_id.partition >= self._partitions:
             return None
         at = str(letter_id.buried)
         page = await self._page(letter_id.partition, at, at)
         return next((letter for letter in page if letter.belongs_to(scope)), None)
 
-    async def redrive(self, scope: Scope, ids: Iterable[LetterId]) -> dict[LetterId, Outcome]:
+    async def redrive(self, scope: AnyTenant, ids: Iterable[LetterId]) -> dict[LetterId, Outcome]:
         """Put letters back onto their streams as new messages, with all their attempts before them.
 
         Each is one atomic step that may be repeated. An event whose effect is there already is harmless: effects are
@@ -57,7 +57,7 @@ class DeadLetters:
         """
         return {letter_id: await self._redrive(await self.find(scope, letter_id)) for letter_id in dict.fromkeys(ids)}
 
-    async def purge(self, scope: Scope, ids: Iterable[LetterId]) -> int:
+    async def purge(self, scope: AnyTenant, ids: Iterable[LetterId]) -> int:
         """Delete letters for good and return how many were there."""
         doomed: defaultdict[int, list[str]] = defaultdict(list)
         for letter_id in ids:
@@ -80,7 +80,9 @@ class DeadLetters:
             reply: bytes = await script.load("redrive").run(self._redis, names, args)
         return cast("Outcome", reply.decode())
 
-    async def _scan(self, scope: Scope, partition: int, below: str, limit: int | None = None) -> AsyncIterator[Letter]:
+    async def _scan(
+        self, scope: AnyTenant, partition: int, below: str, limit: int | None = None
+    ) -> AsyncIterator[Letter]:
         """Letters of one partition, the last buried first, page by page."""
         given = 0
         while page := await self._page(partition, below, "-"):

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
 from lithify.errors import Invalid
-from lithify.events import Event, EveryTenant, TenantScope
+from lithify.events import AnyTenant, Event, EveryTenant
 from lithify.streams import keys
 from lithify.streams.delivery import FIRST_ID, Entry, decode
 from lithify.streams.progress import StreamId
-
-Scope = TenantScope | EveryTenant
 
 MARK: Final = b"dead_"
 """Begins the names of the fields that burying adds to the original ones."""
@@ -54,7 +52,7 @@ class Letter:
     fields: Mapping[bytes, bytes]
     event: Event | None
 
-    def belongs_to(self, scope: Scope) -> bool:
+    def belongs_to(self, scope: AnyTenant) -> bool:
         """A letter is its tenant's; one that cannot be read is nobody's but the operator's."""
         if isinstance(scope, EveryTenant):
             return True

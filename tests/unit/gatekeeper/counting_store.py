@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lithify.store import Hit, Query, StoreScope, VectorStore
+from lithify.events import AnyTenant
+from lithify.store import Hit, Query, VectorStore
 from lithify.store.where import Equals
 
 
@@ -20,7 +21,7 @@ class CountingStore:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def query_batch(self, scope: StoreScope, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
+    async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         self.queries += queries
         left_out = [Equals("event_id", self._only_for or "") in query.where.must_not for query in queries]
         if self._fails is not None and (self._only_for is None or any(left_out)):

@@ -3,9 +3,9 @@
 import pytest
 
 from lithify.errors import Invalid
-from lithify.events import EVERY_TENANT, Event, TenantScope, encode_event
+from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event
 from lithify.streams import LetterId, keys
-from lithify.streams.letter import Scope, read_letter
+from lithify.streams.letter import read_letter
 from lithify.streams.progress import StreamId
 
 EVENT = Event("e1", "acme", "ada", "s", "user", "hello", ts=1)
@@ -48,7 +48,7 @@ def test_a_letter_without_marks_goes_back_to_the_turns_of_its_partition() -> Non
     ],
 )
 def test_a_letter_belongs_to_its_tenant_and_an_unreadable_one_to_the_operator(
-    scope: Scope, readable: bool, unreadable: bool
+    scope: AnyTenant, readable: bool, unreadable: bool
 ) -> None:
     assert read_letter(ID, RAW).belongs_to(scope) is readable
     assert read_letter(ID, RAW | {b"event": b"{"}).belongs_to(scope) is unreadable

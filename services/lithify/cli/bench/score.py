@@ -14,13 +14,13 @@ from rich.table import Table
 
 from lithify.cli.bench.store import SPEC, Corpus, fill
 from lithify.cli.console import data, emit_json
-from lithify.events import EVERY_TENANT
+from lithify.events import EVERY_TENANT, AnyTenant
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.keywords import keywords, terms
 from lithify.memory.ranking.profile import RECALL, SEED
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import score_pass2
-from lithify.store import EdgeStore, Query, StoreScope, Where
+from lithify.store import EdgeStore, Query, Where
 
 CANDIDATES: Final = 1_000
 HITS: Final = 24
@@ -101,7 +101,7 @@ def pass2(candidates: list[Candidate], asked: tuple[str, ...], *, recall: bool) 
     return run
 
 
-def search(edge: EdgeStore, corpus: Corpus, scope: StoreScope) -> Callable[[], Awaitable[object]]:
+def search(edge: EdgeStore, corpus: Corpus, scope: AnyTenant) -> Callable[[], Awaitable[object]]:
     [dense, _] = corpus.queries()
     query = Query(Where(), dense.using, dense.vector, HITS)
 
