@@ -13,8 +13,8 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from lithify.access import KeyScope
+from lithify.assembly.library.export import PAGE, Exporter
 from lithify.assembly.library.export_routes import export_router
-from lithify.assembly.library.exporting import PAGE, Exporter
 from lithify.assembly.library.importing import Importer
 from lithify.embedding import Embedder, HashEmbedder
 from lithify.events import EVERY_TENANT, TenantScope

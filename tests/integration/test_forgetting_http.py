@@ -14,8 +14,8 @@ from fastapi import APIRouter
 from redis.asyncio import Redis
 
 from lithify.access import KeyScope
+from lithify.assembly.library.export import Exporter
 from lithify.assembly.library.export_routes import export_router
-from lithify.assembly.library.exporting import Exporter
 from lithify.assembly.library.forgetting_routes import Forgettings, forgetting_router
 from lithify.assembly.library.importing import Importer
 from lithify.cli.api import Api

@@ -10,10 +10,9 @@ import structlog
 from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, Late, attempt, hedged, in_time
+from lithify.assembly.prompt.answer import as_sent, blocks_of, with_memory
 from lithify.assembly.prompt.assembler import Assembled, Assembler
-from lithify.assembly.prompt.blocks import blocks_of
 from lithify.assembly.prompt.docs_block import document_blocks
-from lithify.assembly.prompt.messages import as_sent, with_memory
 from lithify.assembly.prompt.receipt import assemble_receipt, search_receipt
 from lithify.assembly.recall.recall import LATE_STORE, LATE_VECTOR
 from lithify.assembly.recall.retrieval import Found

@@ -10,17 +10,16 @@ from lithify.access import KeyDoor, KeyStore, RateLimit, is_loopback, key_door, 
 from lithify.assembly.docs.routes import docs_router
 from lithify.assembly.library.authored_routes import authored_router
 from lithify.assembly.library.compaction_routes import Compactions, compaction_router
+from lithify.assembly.library.export import Exporter
 from lithify.assembly.library.export_routes import export_router
-from lithify.assembly.library.exporting import Exporter
 from lithify.assembly.library.forgetting_routes import Forgettings, forgetting_router
 from lithify.assembly.library.importing import Importer
 from lithify.assembly.library.memories import Memories
-from lithify.assembly.library.memory_routes import memory_router
-from lithify.assembly.library.session_routes import session_router
+from lithify.assembly.library.memory_routes import memory_router, session_router
 from lithify.assembly.library.timeline import Timelines
 from lithify.assembly.prompt.assembler import Assembler
 from lithify.assembly.prompt.token_counter import load_counter
-from lithify.assembly.recall.remembered_queries import RememberedQueries
+from lithify.assembly.recall.caches import RememberedQueries
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.routes import assembly_router
 from lithify.assembly.service import Assembly

@@ -2,9 +2,9 @@
 
 from lithify.authored.document import MAX_BYTES, MAX_NODES, Document, Origin, TooLarge
 from lithify.authored.documents import Documents, Written
-from lithify.authored.folder_watch import FolderWatch
+from lithify.authored.folder import FolderWatch
+from lithify.authored.library import Reserve, check_startup
 from lithify.authored.reader import AuthoredReader, Rule, Rules
-from lithify.authored.reserve import Reserve, check_startup
 
 __all__ = [
     "MAX_BYTES",

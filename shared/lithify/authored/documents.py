@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from redis.asyncio import Redis
 
 from lithify.authored.document import Document, Origin, checked_name, checked_parts
+from lithify.authored.library import Reserve, find_document, library_of, read_documents
 from lithify.authored.records import (
     NodeRecords,
     document_id,
@@ -19,8 +20,6 @@ from lithify.authored.records import (
     of_document,
     owner,
 )
-from lithify.authored.reserve import Reserve, library_of
-from lithify.authored.sources import find_document, read_documents
 from lithify.embedding import Embedder
 from lithify.errors import Invalid, Misconfigured
 from lithify.events import EVERY_TENANT, Clock, TenantScope

@@ -1,15 +1,24 @@
-"""Which Markdown files a folder holds, and which of them have settled after a change."""
+"""Keeps the authored documents of one tenant equal to the Markdown files of a folder."""
 
+import asyncio
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from lithify.errors import Unavailable
+import structlog
+
+from lithify.authored.document import Origin, checked_size, content_hash
+from lithify.authored.documents import UNRESERVED, Documents
+from lithify.errors import Invalid, Misconfigured, Unavailable
+from lithify.events import TenantScope
 
 SUFFIX: Final = ".md"
 DEBOUNCE_S: Final = 0.15  # editors write a file in several steps (spec 11)
+POLL_S: Final = 0.5  # between two looks at a quiet folder
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +94,71 @@ class Debounce:
     def _since(self, name: str, stamp: Stamp | None, now: float) -> tuple[Stamp | None, float]:
         waited = self.waiting.get(name)
         return waited if waited and waited[0] == stamp else (stamp, now)
+
+
+class FolderWatch:
+    """Polls, because change notices are lost on network mounts and in containers.
+
+    A file that cannot become a document is reported and leaves its earlier version in force.
+    """
+
+    def __init__(self, root: Path, documents: Documents, scope: TenantScope) -> None:
+        self._root = root
+        self._documents = documents
+        self._scope = scope
+        self._debounce = Debounce()
+        self._hashes: dict[str, str] = {}
+
+    async def sync(self) -> None:
+        """Makes the documents equal to the files at once; call it before `check_startup`, which judges the result.
+
+        Raises Misconfigured without a folder, Unavailable while store or Redis is away.
+        """
+        if not self._root.is_dir():
+            raise Misconfigured(f"authored_dir: there is no folder {self._root}")
+        known = [one for one in await self._documents.all(self._scope) if one.origin is Origin.FOLDER]
+        self._hashes = {document.name: document.content_hash for document in known}
+        seen = await asyncio.to_thread(scan, self._root)
+        # The reserve is judged once, over all files together.
+        unreserved = replace(self._documents, reserve=UNRESERVED)
+        for name in sorted({*seen, *self._hashes}):
+            await self._follow(unreserved, name, seen.get(name))
+
+    async def run(self) -> None:
+        """Follows changes until it is cancelled; an outage is waited out."""
+        while True:
+            await asyncio.sleep(DEBOUNCE_S if self._debounce.waiting else POLL_S)
+            try:
+                await self.look()
+            except (Unavailable, OSError) as error:
+                log.warning("authored_folder_waits", reason=str(error))
+                await asyncio.sleep(POLL_S)
+
+    async def look(self) -> None:
+        """One look at the folder: takes over what has settled since it changed."""
+        seen = await asyncio.to_thread(scan, self._root)
+        due = self._debounce.due(seen, asyncio.get_running_loop().time())
+        for name, stamp in sorted(due.items()):
+            await self._follow(self._documents, name, stamp)
+
+    async def _follow(self, documents: Documents, name: str, stamp: Stamp | None) -> None:
+        try:
+            await (self._remove(documents, name) if stamp is None else self._take_over(documents, name, stamp))
+        except (Invalid, OSError) as error:
+            log.warning("authored_file_refused", document=name, reason=str(error))
+        # Not reached in an outage: the file stays due.
+        self._debounce.done(name, stamp)
+
+    async def _take_over(self, documents: Documents, name: str, stamp: Stamp) -> None:
+        checked_size(name, stamp.size)
+        raw = await asyncio.to_thread(read_file, self._root, name)
+        if raw is None or self._hashes.get(name) == content_hash(raw):
+            return
+        await documents.put(self._scope, name, raw, Origin.FOLDER)
+        self._hashes[name] = content_hash(raw)
+        log.info("authored_document_stored", document=name, size=len(raw))
+
+    async def _remove(self, documents: Documents, name: str) -> None:
+        await documents.delete(self._scope, name)
+        self._hashes.pop(name, None)
+        log.info("authored_document_removed", document=name)

@@ -8,9 +8,8 @@ from typing import Final
 
 from redis.asyncio import Redis
 
+from lithify.authored.library import library_of, read_documents
 from lithify.authored.records import KIND
-from lithify.authored.reserve import library_of
-from lithify.authored.sources import read_documents
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.rulebook.document import AuthoredNode

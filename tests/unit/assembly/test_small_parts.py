@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lithify.assembly.prompt.messages import as_sent, asked, shown_turns, with_memory
-from lithify.assembly.prompt.sources import spread
+from lithify.assembly.prompt.answer import as_sent, asked, shown_turns, with_memory
+from lithify.assembly.prompt.context import spread
 from lithify.assembly.prompt.token_counter import ESTIMATOR, load_counter
 from lithify.assembly.recall.links import is_point_id
 from lithify.assembly.recall.pools import pools, visible

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from lithify.access import KeyScope
-from lithify.assembly.library.authored_schema import (
+from lithify.assembly.library.schema import (
     DocumentInput,
     DocumentList,
     DocumentRemoved,

@@ -8,8 +8,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from lithify.access import KeyScope
-from lithify.assembly.library.export_line import ExportedRecord
-from lithify.assembly.library.exporting import Exporter
+from lithify.assembly.library.export import ExportedRecord, Exporter
 from lithify.assembly.library.importing import Importer
 from lithify.errors import Invalid
 from lithify.events import TenantScope

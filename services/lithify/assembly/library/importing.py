@@ -8,7 +8,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from lithify.assembly.library.export_line import ExportedRecord
+from lithify.assembly.library.export import ExportedRecord
 from lithify.embedding import Embedder
 from lithify.events import TenantScope
 from lithify.indexing import TextVectors, attach_vectors, embed_each, lexical_vector, tier_names

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from redis.asyncio import Redis
 
-from lithify.assembly.library.memory_schema import MemoryInput, MemoryView, MemoryWritten
+from lithify.assembly.library.schema import MemoryInput, MemoryView, MemoryWritten
 from lithify.embedding import Embedder
 from lithify.errors import Conflict
 from lithify.events import Clock, TenantScope

@@ -1,14 +1,16 @@
-"""Single memories over HTTP: read one, write one explicitly."""
+"""Single memories and sessions over HTTP."""
 
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from lithify.access import KeyScope
 from lithify.assembly.library.memories import Memories
-from lithify.assembly.library.memory_schema import MemoryInput, MemoryView, MemoryWritten
+from lithify.assembly.library.schema import MemoryInput, MemoryView, MemoryWritten, SessionsView, TimelineView
+from lithify.assembly.library.timeline import Timelines
 from lithify.events import TenantScope
+from lithify.events.turn import Identifier
 from lithify.http import JsonRoute
 from lithify.http.access import Access
 
@@ -32,5 +34,27 @@ def memory_router(memories: Memories, access: Access) -> APIRouter:
         if written.status == "duplicate":
             response.status_code = HTTPStatus.OK
         return written
+
+    return router
+
+
+def session_router(timelines: Timelines, access: Access) -> APIRouter:
+    router = APIRouter(prefix="/v1/sessions", tags=["memories"], route_class=JsonRoute)
+    reader = Depends(access.needs(KeyScope.READ))
+
+    @router.get("")
+    async def list_sessions(user: Identifier, caller: TenantScope = reader) -> SessionsView:
+        """The sessions of a user, found among a bounded number of stored turns."""
+        return await timelines.sessions(TenantScope(caller.tenant, user))
+
+    @router.get("/{session:path}/timeline")
+    async def read_timeline(
+        session: Identifier,
+        user: Identifier,
+        limit: Annotated[int, Query(ge=1, le=500, description="How many of the newest turns.")] = 100,
+        caller: TenantScope = reader,
+    ) -> TimelineView:
+        """Turns with their state, the summaries that stand for old ones, and what became durable memory."""
+        return await timelines.read(TenantScope(caller.tenant, user), session, limit)
 
     return router

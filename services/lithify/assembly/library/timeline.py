@@ -6,7 +6,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from lithify.assembly.library.timeline_schema import (
+from lithify.assembly.library.schema import (
     SessionSeen,
     SessionsView,
     SummaryView,

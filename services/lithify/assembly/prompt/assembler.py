@@ -8,9 +8,9 @@ import structlog
 from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, attempt, hedged, in_time
+from lithify.assembly.prompt.answer import asked, shown_turns
 from lithify.assembly.prompt.context import Context, Draft, Ingredients, Terms, compose_context, draft
 from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, Documents, draft_beside, read_documents
-from lithify.assembly.prompt.messages import asked, shown_turns
 from lithify.assembly.prompt.promises import check
 from lithify.assembly.prompt.recent_turns import RecentTurns
 from lithify.assembly.prompt.rules import KnownRules, Lawless, NoRules, Rules, RuleSource

@@ -1,11 +1,12 @@
 """Composes the memory part of a prompt: pure functions of what was read, the clock, the profile and the budget."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import Final, TypeVar
 
 from lithify.assembly.prompt.rules import Rule
-from lithify.assembly.prompt.sources import spread
 from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
 from lithify.memory.prompt.composition import Composition, Fixed, Item, compose_fixed, entry_item, fill, rule_item
 from lithify.memory.prompt.invariants import Evidence
@@ -13,7 +14,7 @@ from lithify.memory.prompt.packing import pack_prefix
 from lithify.memory.prompt.rendering import entry_role
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.duplicates import distinct_turns, without_shown
+from lithify.memory.ranking.duplicates import Ranked, distinct_turns, without_shown
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import Profile
@@ -23,6 +24,12 @@ from lithify.memory.ranking.scoring import coarse_cut, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, only_if_asked, read_temporal_query
 from lithify.memory.turn import Turn, sort_chronologically
+
+RankedT = TypeVar("RankedT", bound=Ranked)
+
+# Of the places on the final list. A question about one conversation still gets half of them from it before any other
+# source has its turn, and the rest as far as the others leave them free.
+SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +188,20 @@ def survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Pro
     if profile.history == "session":
         return distinct[: profile.final_size]
     return spread(distinct, sources, profile.final_size)
+
+
+def spread(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int) -> list[RankedT]:
+    """The best `size`, in their order: what a source holds beyond its share comes in only where places stay free."""
+    cap = max(1, int(size * SHARE))
+    seen: dict[str, int] = defaultdict(int)
+    within: list[int] = []
+    beyond: list[int] = []
+    for place, item in enumerate(ranked):
+        source = sources.get(item.candidate.id, item.candidate.id)
+        seen[source] += 1
+        (within if seen[source] <= cap else beyond).append(place)
+    chosen = within[:size] + beyond[: max(0, size - len(within))]
+    return [ranked[place] for place in sorted(chosen)]
 
 
 def finish(planned: Draft, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> Context:

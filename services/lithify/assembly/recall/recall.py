@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, Late, hedged, in_time
+from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, digest_of, subjects
 from lithify.assembly.recall.pools import Pool, pools, retrievable
-from lithify.assembly.recall.profile_digest import digest_of
-from lithify.assembly.recall.recall_cache import Generations, RecallCache, cache_key, subjects
 from lithify.assembly.recall.retrieval import Found, Question, Retriever
 from lithify.errors import Unavailable
 from lithify.events import TenantScope

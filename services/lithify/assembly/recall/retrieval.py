@@ -1,7 +1,7 @@
 """Fetches what may answer a question: two search legs, then the turns around their best hits."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -9,8 +9,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lithify.assembly.recall.legs import BOTH, DENSE, FULL_TIER, Legs, dense_query, lexical_query, read_legs
-from lithify.assembly.recall.neighbourhood import read_around
 from lithify.assembly.recall.signals import Asked, bare_signals, passage_signals
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError
@@ -23,12 +21,83 @@ from lithify.memory.ranking.shortlist import shortlist
 from lithify.memory.ranking.stand_ins import without_stand_ins
 from lithify.memory.vectors.cascade import Cascade, TierTrace
 from lithify.memory.vectors.tiers import tier_vector
-from lithify.store import LEXICAL, TIER_NAMES, Hit, Record, SparseVector, Vector, VectorStore, Where
+from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
 from lithify.store.cascade import complete_tiers, search_cascade
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory import COLLECTION, Memory, position_of
 
+DENSE: Final = "dense"
+BOTH: Final = frozenset({DENSE, LEXICAL})
+FULL_TIER: Final = TIER_NAMES[-1]
+# Enough to know where a hit stands: those that matter are read again, with the turns around them.
+PLACE_FIELDS: Final = ("kind", "user", "session", "seq")
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
 PASSAGE_TIER: Final = TIER_NAMES[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """Every hit once, and the score each leg gave it, as the engine counts."""
+
+    hits: dict[str, Hit] = field(default_factory=dict)
+    dense: dict[str, float] = field(default_factory=dict)
+    lexical: dict[str, float] = field(default_factory=dict)
+
+
+def dense_query(where: Where, depth: int, vector: Vector, *, places_only: bool) -> Query:
+    return Query(where, FULL_TIER, vector, depth, fields=PLACE_FIELDS if places_only else None)
+
+
+def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only: bool, cosines: bool) -> Query:
+    """With `cosines`, a record found by its words brings its full vector along."""
+    needed, fields = (FULL_TIER,) if cosines else (), PLACE_FIELDS if places_only else None
+    return Query(where, LEXICAL, words, depth, needed, fields=fields)
+
+
+def read_legs(by_meaning: Iterable[Hit], by_words: Iterable[Hit], vector: Vector | None) -> Legs:
+    dense, lexical = {hit.id: hit for hit in by_meaning}, {hit.id: hit for hit in by_words}
+    cosines = {key: hit.score for key, hit in dense.items()}
+    if vector is not None:
+        unscored = (hit for key, hit in lexical.items() if key not in dense and FULL_TIER in hit.vectors)
+        cosines.update({hit.id: float(np.dot(hit.vectors[FULL_TIER], vector)) for hit in unscored})
+    return Legs(dense | lexical, cosines, {key: hit.score for key, hit in lexical.items()})
+
+
+async def read_around(
+    store: VectorStore,
+    scope: TenantScope,
+    where: Where,
+    hits: Sequence[Hit],
+    window: Window,
+    passages: int | None,
+    tier: str,
+) -> list[Record]:
+    """The hits, best first, and those neighbours of the first `passages` that `where` allows; each once."""
+    names = (tier, LEXICAL)
+    positions = positions_around([hit for hit in hits if is_placed(hit)], window, passages)
+    alone = [hit.id for hit in hits if not is_placed(hit)]
+    records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
+    if positions:
+        # A position names one turn; a copy that carries it too must not push another turn off the page.
+        around, limit = where.equals("kind", "turn").any_of("position", positions), len(positions)
+        records += (await store.scroll(scope, COLLECTION, around, limit=limit, with_vectors=names)).records
+    return records
+
+
+def is_placed(hit: Hit) -> bool:
+    """Only turns have neighbours: what was promoted, summarised or authored stands alone."""
+    return hit.payload["kind"] == "turn" and hit.payload.get("seq") is not None
+
+
+def positions_around(turns: Sequence[Hit], window: Window, passages: int | None = None) -> list[str]:
+    """Of the turns themselves too, sorted, so that the same question is always asked the same way."""
+    best = turns if passages is None else turns[:passages]
+    alone = {_place_beside(turn, 0) for turn in turns}
+    around = {_place_beside(turn, distance) for turn in best for distance in window.shares}
+    return [position_of(*place) for place in sorted(alone | around)]
+
+
+def _place_beside(turn: Hit, distance: int) -> tuple[str, str, int]:
+    return turn.payload["user"], turn.payload["session"], turn.payload["seq"] + distance
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from lithify.assembly.recall.legs import BOTH, DENSE
-from lithify.assembly.recall.retrieval import Found, Question, Retriever
+from lithify.assembly.recall.retrieval import BOTH, DENSE, Found, Question, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
 from lithify.memory.ranking.cues import asks_for_latest

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.assembly.prompt.blocks import blocks_of
+from lithify.assembly.prompt.answer import blocks_of
 from lithify.assembly.prompt.context import Context, Ingredients
 from lithify.memory.prompt.rendering import BLOCKS, DEGRADED
 from lithify.memory.ranking.candidate import Kind

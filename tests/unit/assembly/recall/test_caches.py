@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from lithify.assembly.prompt.rules import REMEMBERED, KnownRules, NoRules, Rules
-from lithify.assembly.recall.recall_cache import RecallCache, cache_key
-from lithify.assembly.recall.remembered_queries import RememberedQueries
+from lithify.assembly.recall.caches import RecallCache, RememberedQueries, cache_key
 from lithify.assembly.recall.retrieval import Found
 from lithify.embedding import Vectors
 from lithify.embedding.hash_embedder import HashEmbedder

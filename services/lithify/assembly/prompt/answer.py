@@ -1,9 +1,11 @@
-"""The blocks of a context as data, for hosts that render by themselves."""
+"""Puts an assembled context into the forms hosts want: blocks as data, and messages with the memory among them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from lithify.assembly.prompt.context import Context
-from lithify.assembly.schema import Block, Entry
+from lithify.assembly.schema import AssembleRequest, Block, Entry, Message
+from lithify.events.turn import TEXT_PARTS
 from lithify.memory.prompt.composition import Item
 from lithify.memory.prompt.rendering import AUTHORED, GUIDANCE, RECALLED, TAIL, UNKNOWN_ROLE
 from lithify.memory.ranking.candidate import Candidate
@@ -58,3 +60,38 @@ def recalled_entry(item: Item, candidate: Candidate, score: float) -> Entry:
         tokens=item.cost,
         score=score,
     )
+
+
+SYSTEM = "system"
+
+
+def as_sent(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    return [message.model_dump(exclude_unset=True) for message in messages]
+
+
+def with_memory(messages: Sequence[Message], text: str) -> list[dict[str, Any]]:
+    """One system message behind the host's own leading ones, which keep the first word."""
+    sent = as_sent(messages)
+    if not text:
+        return sent
+    leading = next((place for place, message in enumerate(messages) if message.role != SYSTEM), len(sent))
+    return [*sent[:leading], {"role": SYSTEM, "content": text}, *sent[leading:]]
+
+
+def asked(request: AssembleRequest) -> str:
+    """What the prompt is about: the query, else the last message's words."""
+    if request.query is not None:
+        return request.query
+    return words_of(request.messages[-1].content) if request.messages else ""
+
+
+def shown_turns(request: AssembleRequest) -> frozenset[str]:
+    """Turns the host shows itself."""
+    return frozenset(message.id for message in request.messages if message.id)
+
+
+def words_of(content: str | list[Any]) -> str:
+    if isinstance(content, str):
+        return content.strip()
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
+    return "\n".join(text for part in parts if isinstance(text := part.get("text"), str)).strip()

@@ -1,17 +1,21 @@
-"""Keeps the hard rules of all documents within their share of the smallest prompt (spec 06 §7)."""
+"""Reads the authored documents back from the store, and keeps their hard rules within their share (spec 06 §7)."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 
 from lithify.authored.document import Document
-from lithify.authored.sources import read_documents
+from lithify.authored.records import DOCUMENTS, document_id, owner, read_document
 from lithify.errors import Misconfigured
-from lithify.events import EVERY_TENANT
+from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
 from lithify.memory.rulebook.collection import AuthoredLibrary
 from lithify.memory.rulebook.document import partition
 from lithify.memory.rulebook.startup import check_hard_reserve
 from lithify.store import VectorStore
+from lithify.store.memory import COLLECTION
+
+PAGE: Final = 16  # at most 4 MiB of text at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +45,20 @@ async def check_startup(store: VectorStore, core: Collection[str], reserve: Rese
             reserve.check(library_of(own, core))
         except Misconfigured as error:
             raise Misconfigured(f"tenant {tenant}: {error}") from None
+
+
+async def read_documents(scope: AnyTenant, store: VectorStore) -> list[Document]:
+    """By tenant and name."""
+    found, after = [], None
+    own = owner(scope) if isinstance(scope, TenantScope) else scope
+    while True:
+        page = await store.scroll(own, COLLECTION, DOCUMENTS, limit=PAGE, after=after)
+        found += [read_document(record) for record in page.records]
+        after = page.next
+        if after is None:
+            return sorted(found, key=lambda document: (document.tenant, document.name))
+
+
+async def find_document(scope: TenantScope, store: VectorStore, name: str, family: str) -> Document | None:
+    records = await store.fetch(owner(scope), COLLECTION, [document_id(scope.tenant, name, family)])
+    return read_document(records[0]) if records else None

@@ -1,13 +1,18 @@
-"""Keeps what was found in durable and shared memory until one of them is written (spec 01 §6)."""
+"""What recall keeps between two questions: what was found, and the vectors of recent questions (spec 01 §6)."""
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from threading import Lock
 from typing import Final
 
 from lithify.assembly.recall.retrieval import Found
+from lithify.embedding import Embedder, Health, Manifest, Vectors
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED
+from lithify.memory.ranking.profile import Profile
 from lithify.streams.generations import AUTHORED, durable
 
 SIZE: Final = 256
@@ -66,3 +71,50 @@ class RecallCache:
         gone = [key for key in self._entries if key.tenant == tenant and user in (None, key.user)]
         for key in gone:
             del self._entries[key]
+
+
+class RememberedQueries:
+    """Implements Embedder around another one. Keeps vectors under digests: the words asked are not kept."""
+
+    def __init__(self, embedder: Embedder, size: int = SIZE) -> None:
+        self._embedder = embedder
+        self._size = size
+        self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._lock = Lock()  # questions are embedded on several threads
+
+    @property
+    def manifest(self) -> Manifest:
+        return self._embedder.manifest
+
+    @property
+    def fingerprint(self) -> str:
+        return self._embedder.fingerprint
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return self._embedder.embed_documents(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        key = hashlib.sha256(text.encode(errors="surrogatepass")).digest()
+        with self._lock:
+            known = self._vectors.get(key)
+            if known is not None:
+                self._vectors.move_to_end(key)
+                return known
+        vector = self._embedder.embed_query(text)
+        with self._lock:
+            self._vectors[key] = vector
+            if len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
+        return vector
+
+    def count_tokens(self, text: str) -> int:
+        return self._embedder.count_tokens(text)
+
+    def health(self) -> Health:
+        return self._embedder.health()
+
+
+@cache
+def digest_of(profile: Profile) -> str:
+    """A process knows a handful of profiles."""
+    return profile.digest()

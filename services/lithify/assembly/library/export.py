@@ -1,16 +1,18 @@
-"""A stored record as one line of an export, and back: with all that another installation needs to store it anew."""
+"""All records of a tenant or user as lines, with all that another installation needs to store them anew."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Self
 
 import numpy as np
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from lithify.events import TenantScope
 from lithify.events.turn import MAX_TS_MS
-from lithify.store import TIER_NAMES, Record, Vector, point_id
-from lithify.store.memory import Memory
-from lithify.store.migration import NATURAL_KEYS
+from lithify.store import TIER_NAMES, Record, Vector, VectorStore, Where, point_id
+from lithify.store.memory import COLLECTION, Memory
+from lithify.store.migration import NATURAL_KEYS, linked_ids
 
 # What people look for comes first; the rest follows by name.
 FIRST: Final = ("kind", "tenant", "user", "session", "event_id", "role", "ts", "text", "active")
@@ -80,3 +82,35 @@ def export_line(record: Record, links: Mapping[str, Link]) -> bytes:
             name: np.asarray(record.vectors[name], np.float32) for name in TIER_NAMES if name in record.vectors
         }
     return orjson.dumps(line, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
+
+
+PAGE: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    store: VectorStore
+
+    async def count(self, scope: TenantScope) -> int:
+        return await self.store.count(scope, COLLECTION, Where())
+
+    async def lines(self, scope: TenantScope, after: str | None, *, vectors: bool) -> AsyncIterator[bytes]:
+        """Page by page, what lies behind the record `after`. Records written meanwhile may or may not be among them."""
+        names, last = TIER_NAMES if vectors else (), after
+        while True:
+            page = await self.store.scroll(scope, COLLECTION, Where(), limit=PAGE, after=last, with_vectors=names)
+            records = [record for record in page.records if record.id != after]
+            yield await self._page(scope, records)
+            if page.next is None:
+                return
+            last = page.next
+
+    async def _page(self, scope: TenantScope, records: Sequence[Record]) -> bytes:
+        wanted = {record.id: linked_ids(record.payload) for record in records}
+        tenant = TenantScope(scope.tenant)
+        ids = list({id_ for links in wanted.values() for id_ in links})
+        found = await self.store.fetch(tenant, COLLECTION, ids) if ids else []
+        known = {record.id: link for record in found if (link := Link.to(record))}
+        return b"".join(
+            export_line(record, {id_: known[id_] for id_ in wanted[record.id] if id_ in known}) for record in records
+        )
