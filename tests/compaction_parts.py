@@ -20,7 +20,7 @@ from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.compaction.plan import CompactionPolicy
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.scrolling import every_record
 
 KEY: Final = SessionKey("acme", "ada", "s1")
@@ -108,8 +108,8 @@ class Bench:
         found = [r async for r in every_record(self.store, self.key.scope, COLLECTION, where, with_vectors)]
         return sorted(found, key=lambda record: (record.payload["ts"], record.id))
 
-    async def memories(self, kind: str, **equal: str | bool) -> list[Memory]:
-        return [Memory.from_payload(record.payload) for record in await self.records(kind, (), **equal)]
+    async def memories(self, kind: str, **equal: str | bool) -> list[MemoryRecord]:
+        return [MemoryRecord.from_payload(record.payload) for record in await self.records(kind, (), **equal)]
 
     async def active_turns(self) -> list[str | None]:
         return [memory.event_id for memory in await self.memories("turn", active=True)]

@@ -12,7 +12,7 @@ from qdrant_client import AsyncQdrantClient
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events import EVERY_TENANT
 from lithify.store import CollectionSpec, EdgeStore, ServerStore, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.contract.qdrant_server import QdrantServer
 from tests.contract.samples import TIERS
 

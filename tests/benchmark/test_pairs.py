@@ -19,7 +19,7 @@ from lithify.memory.ranking.profile import RECALL
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.store import CollectionSpec, EdgeStore, Record, point_id
-from lithify.store.memory import COLLECTION, Memory, position_of
+from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 
 FOLDER = Path(__file__).parent / "pairs"
 
@@ -52,8 +52,8 @@ async def retriever(dataset: Dataset, minilm: Embedder, tmp_path: Path) -> Async
     await store.close()
 
 
-def memory_of(conversation: Conversation, turn: Turn) -> Memory:
-    return Memory(
+def memory_of(conversation: Conversation, turn: Turn) -> MemoryRecord:
+    return MemoryRecord(
         tenant=DEFAULT_TENANT,
         user=conversation.id,
         kind="turn",

@@ -17,7 +17,7 @@ from lithify.archive import ArchivedEvent, Findings, read_archive
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.jobs import keys as job_keys
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import keys
 from tests.chaos.ledger import Facts, hash_of
 from tests.chaos.system import PARTITIONS, System

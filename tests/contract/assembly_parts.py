@@ -24,7 +24,7 @@ from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.store import LEXICAL, Record, VectorStore, point_id
-from lithify.store.memory import COLLECTION, Memory, position_of
+from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 from lithify.streams import Producer, Retention
 
 NOW = 1_700_000_000_000
@@ -124,7 +124,7 @@ class Scene:
             "ts": NOW - 1000,
             "event_id": key,
         }
-        memory = Memory(text=text, **known | fields)
+        memory = MemoryRecord(text=text, **known | fields)
         if memory.kind == "turn" and memory.session is not None and memory.seq is not None:
             memory = replace(memory, position=position_of(memory.user, memory.session, memory.seq))
         record_id = point_id(memory.tenant, memory.kind, key, self.embedder.manifest.family)

@@ -15,7 +15,7 @@ from lithify.memory.ranking.profile import RECALL, Profile
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.vectors.cascade import Cascade
 from lithify.store import Record, VectorStore, point_id
-from lithify.store.memory import COLLECTION, Memory, position_of
+from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 
 NOW = 1_700_000_000_000
 DAY_MS = 86_400_000
@@ -33,7 +33,7 @@ class Shelf:
     async def put(self, key: str, text: str, **fields: Any) -> str:
         """A turn of ada's session `s` unless told otherwise; returns its id."""
         known: dict[str, Any] = {"tenant": TENANT, "user": "ada", "kind": "turn", "scope": "session", "session": "s"}
-        memory = Memory(
+        memory = MemoryRecord(
             text=text, token_estimate=estimate_tokens(text), **known | {"ts": NOW, "event_id": key} | fields
         )
         payload = memory.payload()

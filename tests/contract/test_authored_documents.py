@@ -11,7 +11,7 @@ from lithify.errors import Invalid, Misconfigured, Unavailable
 from lithify.events.scope import SHARED
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import LEXICAL, TIER_NAMES, Query, SparseVector, VectorStore, Where, point_id
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams.generations import AUTHORED, current
 from tests.unit.authored.authored_parts import (
     ACME,

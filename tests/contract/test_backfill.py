@@ -16,7 +16,7 @@ from lithify.indexing import Tiers, embed_tiers
 from lithify.jobs import open_connection
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Query, Record, SparseVector, VectorStore, Where, point_id
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.unit.embedder.backfill_parts import Died, Pipeline, event, plain
 from tests.unit.embedder.faulty_embedder import BAD, FaultyEmbedder
 

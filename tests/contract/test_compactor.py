@@ -9,7 +9,7 @@ from lithify.jobs.compaction import Cause, SessionKey
 from lithify.memory.compaction.sanitiser import CODE_OMITTED
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.store import LEXICAL, TIER_NAMES, Query, SparseVector, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Receipts
 from tests.compaction_parts import KEY, NOW, Bench, chat, say
 

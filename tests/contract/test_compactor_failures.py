@@ -11,7 +11,7 @@ from lithify.embedding import HashEmbedder, Vectors
 from lithify.errors import LithifyError, Unavailable
 from lithify.memory.compaction.commit_steps import AdvanceState, SessionState, StaleGeneration
 from lithify.store import VectorStore
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.compaction_parts import KEY, RULE, Bench, Watched, chat, say, writes_summary
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")

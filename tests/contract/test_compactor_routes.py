@@ -19,7 +19,7 @@ from lithify.http.access import Access
 from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.summary_id import summary_id
 from lithify.store import Record
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.compaction_parts import Bench, chat
 from tests.integration.jobs_parts import queued, record
 

@@ -24,7 +24,7 @@ from lithify.http.access import Access
 from lithify.jobs.compaction import SessionKey
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import CollectionSpec, Record, VectorStore, Where, point_id
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import Producer, keys
 from tests.compaction_parts import Bench, chat, say
 from tests.integration.rebuild_parts import contents
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:U
 
 KEY = SessionKey(DEFAULT_TENANT, "ada", "s1")
 ODD = "line\u2028separator, \x85 and\r\nbreak"
-RULE = Memory(DEFAULT_TENANT, SHARED, "authored", "global", "Be brief.", 1, seq=3, source_ref="AGENTS.md")
+RULE = MemoryRecord(DEFAULT_TENANT, SHARED, "authored", "global", "Be brief.", 1, seq=3, source_ref="AGENTS.md")
 
 
 class Of(Access):

@@ -21,7 +21,7 @@ from lithify.forgetter.case import Case
 from lithify.forgetting import memory_target
 from lithify.jobs.compaction import SessionKey
 from lithify.store import Record, VectorStore, point_id
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import DeadLetters, keys
 from lithify.streams.generations import current, durable
 from tests.compaction_parts import Bench, Watched, chat
@@ -51,7 +51,7 @@ def world(
 
 def durable_of(world: World, record: Record, **more: Any) -> Record:
     """What the gate makes of a turn."""
-    memory = replace(Memory.from_payload(record.payload), kind="memory", scope="user", position=None, **more)
+    memory = replace(MemoryRecord.from_payload(record.payload), kind="memory", scope="user", position=None, **more)
     event_id = memory.event_id or ""
     return replace(
         record, id=point_id("acme", "memory", event_id, world.embedder.manifest.family), payload=memory.payload()
@@ -133,7 +133,7 @@ async def test_everything_from_one_source_goes_whoever_said_it(world: World) -> 
         spoken("e3", source_ref="mail/77", text="tea"),
     )
     await promote(world, "e1")
-    rule = Memory("acme", SHARED, "authored", "global", "Be brief.", 1, source_ref="mail/7")
+    rule = MemoryRecord("acme", SHARED, "authored", "global", "Be brief.", 1, source_ref="mail/7")
     await world.store.upsert(TenantScope("acme"), COLLECTION, [Record(point_id("acme", "a", "b", "c"), rule.payload())])
     await world.forget(of_source("mail/7"))
     assert {record.payload["kind"] for record in await world.records()} == {"turn", "authored"}

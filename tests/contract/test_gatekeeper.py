@@ -11,7 +11,7 @@ from lithify.events import Event
 from lithify.events.event import encode_event
 from lithify.memory.gating.gate import GateConfig
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import Consumer, keys
 from lithify.streams.generations import current, durable
 from lithify.streams.groups import GATE
@@ -46,7 +46,7 @@ async def test_a_turn_worth_keeping_is_copied_with_its_vectors(gate: Gate) -> No
     await gate.store_turns((event, at(0.6)))
     await gate.gate(event)
     [made] = await gate.store.fetch(ACME, COLLECTION, [memory_id(event)], with_vectors=(*TIER_NAMES, LEXICAL))
-    memory = Memory.from_payload(made.payload)
+    memory = MemoryRecord.from_payload(made.payload)
     assert (memory.kind, memory.scope, memory.provenance) == ("memory", "user", "durable_user_memory")
     assert (memory.text, memory.user, memory.session, memory.event_id, memory.role) == (TEA, "ada", "s", "e1", "user")
     assert (memory.ts, memory.source_ref, memory.position) == (1_000, "chat", None)

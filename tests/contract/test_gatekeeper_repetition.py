@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from lithify.gatekeeper import worker
 from lithify.memory.gating.gate import GateConfig
 from lithify.store import VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.unit.gatekeeper.gate_parts import (
     ACME,
     TEA,

@@ -3,7 +3,7 @@
 import pytest
 
 from lithify.store import Where, scrolling
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.compaction_parts import KEY, Bench, chat
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")

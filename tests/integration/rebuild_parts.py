@@ -19,7 +19,7 @@ from lithify.node.rebuild import PREFIX, Rebuild
 from lithify.node.workers import embed_consumers
 from lithify.settings import Settings
 from lithify.store import EdgeStore, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Consumer, ConsumerSettings, Producer, open_consumer
 from tests.integration.stream_parts import running
 

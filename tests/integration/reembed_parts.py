@@ -20,7 +20,7 @@ from lithify.node.parts import Model, collection_spec
 from lithify.node.reembed import PREFIX, Reembed
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.identity import joined
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from tests.unit.embedder.backfill_parts import Died, plain
 
 # Small, so that there are several batches.
@@ -79,14 +79,14 @@ def derived_points(embedder: Embedder) -> list[Record]:
 
 
 def _searched(embedder: Embedder, id_: str, kind: str, text: str, **more: Any) -> Record:
-    memory = Memory("acme", "u0", kind, "user", text, ts=5, embedding=embedder.fingerprint, **more)
+    memory = MemoryRecord("acme", "u0", kind, "user", text, ts=5, embedding=embedder.fingerprint, **more)
     [vectors] = embed_tiers([text], embedder)
     return Record(id_, memory.payload(), vectors, lexical_vector(text, ANALYSER))
 
 
 def _bare(key: str, family: str, **more: Any) -> Record:
     """Never searched, so without vectors."""
-    memory = Memory(tenant="acme", user="", kind="authored", scope="global", ts=5, **more)
+    memory = MemoryRecord(tenant="acme", user="", kind="authored", scope="global", ts=5, **more)
     return Record(point_id("acme", "authored", key, family), memory.payload())
 
 

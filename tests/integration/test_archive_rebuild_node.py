@@ -15,7 +15,7 @@ import pytest
 from lithify.errors import Misconfigured
 from lithify.node.rebuild import drop_kept, run_rebuild
 from lithify.settings import Settings, load_settings
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.integration.rebuild_parts import (
     BATCH,
     Contents,

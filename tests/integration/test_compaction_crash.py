@@ -16,7 +16,7 @@ from lithify.events import EVERY_TENANT
 from lithify.jobs import enqueue, open_queue
 from lithify.jobs.compaction import JOB, QUEUE, Cause
 from lithify.store import CollectionSpec, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams.crash import EXIT_CODE
 from tests.compaction_parts import KEY, RULE, Bench, bench_on, chat, say
 from tests.integration.compaction_process import EMBEDDER, compaction_runner, open_store

@@ -19,7 +19,7 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.node.parts import collection_spec
 from lithify.store import Hit, Query, Record, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery
 from lithify.streams.delivery import Entry
 from tests.compaction_parts import Bench, bench_on

@@ -34,7 +34,7 @@ from lithify.jobs import JobRunner, given
 from lithify.node.parts import collection_spec
 from lithify.settings import Settings
 from lithify.store import EdgeStore, Record, Where, point_id
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from tests.integration import jobs_parts
 from tests.integration.terminal import served, typed
 from tests.unit.forgetter.forgetting_parts import PARTITIONS, WORDS, World, spoken, world_on
@@ -131,7 +131,9 @@ async def test_one_memory_is_forgotten_by_its_id_or_path(world: World) -> None:
 
 
 async def test_what_cannot_be_forgotten_this_way_is_refused(world: World) -> None:
-    rule = Record(point_id("acme", "a", "b", "c"), Memory("acme", SHARED, "authored", "global", "Go.", 1).payload())
+    rule = Record(
+        point_id("acme", "a", "b", "c"), MemoryRecord("acme", SHARED, "authored", "global", "Go.", 1).payload()
+    )
     await world.store.upsert(TenantScope("acme"), COLLECTION, [rule])
     async with asking(world) as http:
         refused = await http.delete(f"/v1/memories/{rule.id}")

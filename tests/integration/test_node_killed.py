@@ -13,7 +13,7 @@ import pytest
 
 from lithify.events import EVERY_TENANT
 from lithify.store import EdgeStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.integration.node_process import NodeProcess
 
 TURNS = 2000

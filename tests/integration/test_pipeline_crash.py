@@ -18,7 +18,7 @@ from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events import EVERY_TENANT, Event, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import EdgeStore, ServerStore, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Consumer, Receipts, keys
 from lithify.streams.crash import EXIT_CODE
 from lithify.streams.groups import EMBED

@@ -20,7 +20,7 @@ from lithify.errors import Invalid, Unavailable
 from lithify.events import TenantScope
 from lithify.node.rebuild import NotVerified, Report
 from lithify.store import EdgeStore, Record, Where, point_id
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from tests.integration.rebuild_parts import System, emptied, event_ids, hash_model, memorable, turns
 
 EVENTS = turns(100)

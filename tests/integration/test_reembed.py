@@ -12,7 +12,7 @@ from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.node.reembed import PREFIX, NotVerified, Report
 from lithify.store import Record, ServerStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.store.migration import id_in_family
 from tests.integration.reembed_parts import BAD, BATCH, Move, NamedEmbedder, derived_points, moving, turn_points, turns
 from tests.unit.embedder.backfill_parts import plain

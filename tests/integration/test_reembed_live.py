@@ -15,7 +15,7 @@ from lithify.errors import Invalid, Unavailable
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.node.parts import collection_spec
 from lithify.store import Query, ServerStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Consumer, keys
 from lithify.streams.groups import EMBED
 from tests.integration.reembed_parts import ANALYSER, Move, NamedEmbedder, moving, turn_points, turns

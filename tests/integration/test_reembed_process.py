@@ -14,7 +14,7 @@ from lithify.node.parts import collection_spec
 from lithify.node.reembed import drop_former
 from lithify.settings import load_settings
 from lithify.store import EdgeStore
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams.crash import EXIT_CODE
 from tests.integration.reembed_parts import Contents, Move, NamedEmbedder
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
 
 from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 MAX_LIMIT = 1000
 MAX_BUDGET = 10_000_000

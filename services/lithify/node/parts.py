@@ -20,7 +20,7 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings
 from lithify.store import CollectionSpec, VectorStore
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import open_producer, pin_partitions, probe
 from lithify.streams.backoff import backoff_ms
 from lithify.summarising import load_summariser

@@ -25,14 +25,14 @@ from lithify.events import EVERY_TENANT, Clock, Event, Role, system_clock
 from lithify.node.parts import Model, RedisParts, collection_spec, open_model, open_redis, open_store
 from lithify.settings import Settings
 from lithify.store import Record, VectorStore, Where, point_id
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import ConsumerSettings, arm, crash_point, open_consumer
 
 MARKER: Final = "lithify.rebuild"
 ROLES: Final = frozenset(Role)
 PREFIX: Final = f"{COLLECTION}-rebuild-"
 # What an archived event decides about its record.
-DECIDED: Final = tuple(item.name for item in fields(Memory) if item.name not in STATE)
+DECIDED: Final = tuple(item.name for item in fields(MemoryRecord) if item.name not in STATE)
 # A drain ends within one block after the last event.
 DRAIN_BLOCK_MS: Final = 100
 

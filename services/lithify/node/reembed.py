@@ -20,7 +20,7 @@ from lithify.node.rebuild import Told
 from lithify.settings import Settings
 from lithify.store import TIER_NAMES, CollectionSpec, Record, VectorStore, Where
 from lithify.store.checks import FIXED
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.store.migration import id_in_family, is_embedded, linked_ids, migrate_payload, payload_digest
 from lithify.store.server import SPEC_AGE_S
 from lithify.streams import arm, crash_point

@@ -15,7 +15,7 @@ from lithify.errors import LithifyError, Unavailable
 from lithify.events import TenantScope
 from lithify.http.access import Access
 from lithify.store import VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Lag, keys, read_lag, read_workers
 from lithify.streams.groups import EMBED
 from lithify.streams.outage import outages

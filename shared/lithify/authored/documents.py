@@ -26,7 +26,7 @@ from lithify.events import EVERY_TENANT, Clock, TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.rulebook.document import AuthoredDocument
 from lithify.store import VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams.generations import AUTHORED, bump
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from lithify.memory.rulebook.collection import AuthoredLibrary
 from lithify.memory.rulebook.document import partition
 from lithify.memory.rulebook.startup import check_hard_reserve
 from lithify.store import VectorStore
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 PAGE: Final = 16  # at most 4 MiB of text at once
 

@@ -15,7 +15,7 @@ from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tie
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.store import Record, Where, point_id
 from lithify.store.identity import joined
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 KIND: Final = "authored"
 SOURCE: Final = "source"
@@ -46,7 +46,7 @@ def document_id(tenant: str, name: str, family: str) -> str:
 
 def document_record(document: Document, family: str) -> Record:
     """Without vectors and not active: no search may ever answer with a whole document."""
-    memory = Memory(
+    memory = MemoryRecord(
         tenant=document.tenant,
         user=SHARED,
         kind=KIND,
@@ -68,7 +68,7 @@ def document_meta(document: Document) -> dict[str, Any]:
 
 
 def read_document(record: Record) -> Document:
-    memory = Memory.from_payload(record.payload)
+    memory = MemoryRecord.from_payload(record.payload)
     meta = memory.meta or {}
     return Document(
         memory.tenant,
@@ -110,8 +110,8 @@ class NodeRecords:
         lexical = lexical_vector(node.text, self.analyser)
         return Record(self._id(document, node.record_id), memory.payload(), embedded.vectors, lexical)
 
-    def _memory(self, document: Document, node: AuthoredNode, **searched: Any) -> Memory:
-        return Memory(
+    def _memory(self, document: Document, node: AuthoredNode, **searched: Any) -> MemoryRecord:
+        return MemoryRecord(
             tenant=document.tenant,
             user=SHARED,
             kind=KIND,

@@ -13,7 +13,7 @@ from lithify.assembly.schema import AssembleRequest, Message
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.hops import Projected
 from lithify.store import point_id
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 from tests.unit.assembly.prompt.context_parts import PROFILES, candidate
 
 
@@ -79,7 +79,7 @@ def test_profiles_differ_in_what_a_session_may_see() -> None:
     recall, seed = PROFILES
     assert [pool.lasting for pool in pools(recall, "s")] == [False]
     assert [pool.lasting for pool in pools(seed, "s")] == [False, True]
-    turn = Memory("t", "u", "turn", "session", "x", 0, session="other")
+    turn = MemoryRecord("t", "u", "turn", "session", "x", 0, session="other")
     assert visible(turn, "s", recall)
     assert not visible(turn, "s", seed)
     assert visible(turn, "other", seed)

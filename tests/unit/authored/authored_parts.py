@@ -15,7 +15,7 @@ from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 
 ACME = TenantScope("acme")
 RIVAL = TenantScope("rival")
@@ -82,8 +82,8 @@ async def stored(store: VectorStore, scope: TenantScope = ACME, vectors: tuple[s
     return sorted(page.records, key=lambda record: (record.payload["source_ref"], record.payload.get("seq", -1)))
 
 
-async def stored_nodes(store: VectorStore, scope: TenantScope = ACME) -> list[Memory]:
-    memories = [Memory.from_payload(record.payload) for record in await stored(store, scope)]
+async def stored_nodes(store: VectorStore, scope: TenantScope = ACME) -> list[MemoryRecord]:
+    memories = [MemoryRecord.from_payload(record.payload) for record in await stored(store, scope)]
     return [memory for memory in memories if memory.seq is not None]
 
 

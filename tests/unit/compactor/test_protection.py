@@ -8,7 +8,7 @@ from lithify.compactor.protection import Protection
 from lithify.memory.compaction.cluster_geometry import Vectors
 from lithify.memory.compaction.guidance import PROTOTYPES
 from lithify.memory.turn import Turn
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 from tests.compaction_parts import RULE
 
 ADVICE = "I would keep answers short"
@@ -19,7 +19,7 @@ def turn(text: str) -> Turn:
 
 
 def protection(embed: object, stability: float = 0.5) -> Protection:
-    memory = Memory("acme", "ada", "turn", "session", "text", 0, stability=stability)
+    memory = MemoryRecord("acme", "ada", "turn", "session", "text", 0, stability=stability)
     return Protection({"t": memory}, embed)  # type: ignore[arg-type]  # each test brings its own
 
 

@@ -10,7 +10,7 @@ from lithify.embedding import HashEmbedder, Vectors
 from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.plan import SessionView
 from lithify.store import Record
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 
 class Counting(HashEmbedder):
@@ -25,7 +25,7 @@ class Counting(HashEmbedder):
 
 def session(**vectors: list[float] | None) -> Session:
     """Turns named by their texts."""
-    memories = {text: Memory("acme", "ada", "turn", "session", text, 0, event_id=text) for text in vectors}
+    memories = {text: MemoryRecord("acme", "ada", "turn", "session", text, 0, event_id=text) for text in vectors}
     points = {
         text: Record(text, {}, {} if vector is None else {FULL_TIER: np.array(vector)})
         for text, vector in vectors.items()

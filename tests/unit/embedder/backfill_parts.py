@@ -15,7 +15,7 @@ from lithify.events import EVERY_TENANT, Event, encode_event
 from lithify.jobs import JobContext
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import LEXICAL, TIER_NAMES, Record, SparseVector, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Producer, Receipts, keys
 from lithify.streams.delivery import Entry, decode
 from tests.unit.embedder.faulty_embedder import FaultyEmbedder

@@ -6,7 +6,7 @@ from lithify.embedder.records import becomes_memory, turn_records
 from lithify.embedding import HashEmbedder
 from lithify.events import Event
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 EVENT = Event(
     "e1", "acme", "ada", "s1", "user", "Moved in on 2024-08-11.", ts=5, seq=3, meta={"k": 1}, source_ref="chat"
@@ -30,7 +30,7 @@ def test_ids_differ_between_tenants_and_events() -> None:
 
 def test_the_payload_carries_what_recall_needs() -> None:
     [record] = turn_records([EVENT], HashEmbedder(), LexicalAnalyser())
-    memory = Memory.from_payload(record.payload)
+    memory = MemoryRecord.from_payload(record.payload)
     assert (memory.tenant, memory.user, memory.session, memory.event_id, memory.seq) == ("acme", "ada", "s1", "e1", 3)
     assert (memory.kind, memory.scope, memory.active, memory.source_ref) == ("turn", "session", True, "chat")
     assert memory.token_estimate == 6

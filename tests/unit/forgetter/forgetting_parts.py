@@ -21,7 +21,7 @@ from lithify.forgetting import JOB, Kind, Target, present_moment
 from lithify.jobs import JobContext, open_connection
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.store.scrolling import every_record
 from lithify.streams import Delivery, Producer, keys
 from lithify.streams.delivery import decode_all

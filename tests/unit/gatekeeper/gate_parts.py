@@ -15,7 +15,7 @@ from lithify.gatekeeper.worker import GateWorker
 from lithify.memory.gating.gate import GateConfig
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, SparseVector, VectorStore, Where, point_id
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, keys
 from lithify.streams.delivery import Entry
 from tests.integration.stream_parts import producer

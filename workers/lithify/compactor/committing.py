@@ -27,7 +27,7 @@ from lithify.memory.compaction.guidance import Shard
 from lithify.memory.compaction.summary_record import SummaryRecord
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Receipts, crash_point, generations
 
 T = TypeVar("T")

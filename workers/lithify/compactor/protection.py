@@ -10,14 +10,14 @@ from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance
 from lithify.memory.rulebook.deontic import modality
 from lithify.memory.turn import Turn
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    memories: Mapping[str, Memory]
+    memories: Mapping[str, MemoryRecord]
     embed: Embed
 
     def covers(self, turn: Turn) -> bool:

@@ -12,13 +12,13 @@ from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.turn import Turn
 from lithify.store import Record, point_id
 from lithify.store.identity import joined
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 # What a summary measured of itself lies beside its origins: nothing but an explanation reads it.
 MEASURED: Final = ("id", "align", "cover", "conf_embed", "conf_decoder")
 
 
-def turn_of(memory: Memory) -> Turn:
+def turn_of(memory: MemoryRecord) -> Turn:
     return Turn(
         id=memory.event_id or "",
         ts=memory.ts,
@@ -38,9 +38,9 @@ def summary_point(key: SessionKey, summary: str, family: str) -> str:
     return point_id(key.tenant, "summary", joined(key.user, summary), family)
 
 
-def summary_memory(key: SessionKey, summary: SummaryRecord, fingerprint: str) -> Memory:
+def summary_memory(key: SessionKey, summary: SummaryRecord, fingerprint: str) -> MemoryRecord:
     lineage = asdict(summary.lineage) | {name: getattr(summary, name) for name in MEASURED}
-    return Memory(
+    return MemoryRecord(
         tenant=key.tenant,
         user=key.user,
         kind="summary",
@@ -61,7 +61,7 @@ def summary_memory(key: SessionKey, summary: SummaryRecord, fingerprint: str) ->
     )
 
 
-def summary_of_memory(memory: Memory) -> SummaryRecord:
+def summary_of_memory(memory: MemoryRecord) -> SummaryRecord:
     lineage = memory.lineage or {}
     method, confidence = memory.method or "", memory.confidence or 0.0
     return SummaryRecord(
@@ -94,7 +94,7 @@ def summary_of_memory(memory: Memory) -> SummaryRecord:
 
 def shard_record(turn: Record, shard: Shard, family: str) -> Record:
     """The turn's words and vectors again, as advice that belongs to the user and outlives the session."""
-    memory = Memory.from_payload(turn.payload)
+    memory = MemoryRecord.from_payload(turn.payload)
     kept = replace(
         memory,
         kind="guidance",

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from lithify.events import EVERY_TENANT, Clock
 from lithify.jobs import JobContext
 from lithify.store import VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 PURGE_JOB: Final = "purge_compacted"
 DAY_MS: Final = 86_400_000

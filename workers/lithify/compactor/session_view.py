@@ -8,7 +8,7 @@ from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.commit_steps import SessionState
 from lithify.memory.compaction.plan import SessionView
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.scrolling import every_record
 
 FULL_TIER: Final = "l3"
@@ -21,7 +21,7 @@ class Session:
     key: SessionKey
     view: SessionView
     points: dict[str, Record]
-    memories: dict[str, Memory]
+    memories: dict[str, MemoryRecord]
 
     @property
     def uncovered_tokens(self) -> int:
@@ -33,10 +33,10 @@ class Session:
 async def read_session(store: VectorStore, key: SessionKey, state: SessionState) -> Session:
     """The state is read before, so that a rival's write in between shows as a stale generation."""
     points: dict[str, Record] = {}
-    memories: dict[str, Memory] = {}
+    memories: dict[str, MemoryRecord] = {}
     summaries = []
     async for record in every_record(store, key.scope, COLLECTION, active_view(key.session), [FULL_TIER]):
-        memory = Memory.from_payload(record.payload)
+        memory = MemoryRecord.from_payload(record.payload)
         if memory.kind == "turn" and memory.event_id:
             points[memory.event_id], memories[memory.event_id] = record, memory
         elif memory.source_ids:

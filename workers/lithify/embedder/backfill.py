@@ -17,7 +17,7 @@ from lithify.jobs import JobContext
 from lithify.memory.vectors.backfill import Restore, plan_backfill
 from lithify.memory.vectors.cascade import FULL_TIER, Cascade
 from lithify.store import Record, Vector, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Receipts, crash_point, publish_again
 
 JOB: Final = "backfill"

@@ -10,7 +10,7 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.store import Record, point_id
-from lithify.store.memory import Memory, position_of
+from lithify.store.memory_record import MemoryRecord, position_of
 
 # How settled a turn counts when nothing else is known about it (spec 01 §5).
 STABILITY = {Role.USER: 0.5, Role.ASSISTANT: 0.25}
@@ -64,8 +64,8 @@ def turn_record(event: Event, embedded: TextVectors, embedder: Embedder, analyse
     )
 
 
-def turn_memory(event: Event, fingerprint: str) -> Memory:
-    return Memory(
+def turn_memory(event: Event, fingerprint: str) -> MemoryRecord:
+    return MemoryRecord(
         tenant=event.tenant,
         user=event.user,
         kind="turn",

@@ -18,7 +18,7 @@ from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.forgetting import are_forgotten
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import VectorStore, Where, point_id
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point, publish_stored
 from lithify.telemetry.trace import trace_id_of
 

@@ -15,7 +15,7 @@ from lithify.forgetter.coverage import covering, sources
 from lithify.forgetter.selection import SUMMARY, meant_by
 from lithify.forgetting import Kind
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.store.scrolling import every_record
 from lithify.streams import Receipts, crash_point
 from lithify.streams.generations import bump, durable

@@ -7,7 +7,7 @@ from typing import Any, Final
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.memory.gating.gate import GateDecision
 from lithify.store import Record
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 PROVENANCE: Final = "durable_user_memory"
 
@@ -19,7 +19,7 @@ MAX_MENTIONS: Final = 64
 def durable_record(turn: StoredTurn, decision: GateDecision) -> Record:
     """The turn with its vectors and signals under an id of its own; it no longer stands between other turns."""
     memory = replace(
-        Memory.from_payload(turn.record.payload),
+        MemoryRecord.from_payload(turn.record.payload),
         kind="memory",
         scope="user",
         provenance=PROVENANCE,

@@ -10,7 +10,7 @@ from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
 from lithify.memory.gating.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS
 from lithify.memory.gating.signals import REPEATED
 from lithify.store import Hit, Query, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 # Qdrant Edge holds the interpreter lock while it searches: this many turns hold everything else up for 5 to 10 ms.
 CHUNK: Final = 8

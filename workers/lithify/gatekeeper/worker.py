@@ -20,7 +20,7 @@ from lithify.gatekeeper.shelf import Shelf
 from lithify.gatekeeper.turn import StoredTurn, memory_id, stored_turns, turn_id
 from lithify.gatekeeper.verdict import Verdict, earlier_verdict
 from lithify.store import LEXICAL, TIER_NAMES, VectorStore, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point
 from lithify.streams.generations import bump, durable
 

@@ -9,7 +9,7 @@ from lithify.http import NotFound
 from lithify.memory.compaction.expansion import MAX_DEPTH, expand
 from lithify.memory.compaction.summary_id import Edge, coverage_edges, edge_id, summary_id
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.scrolling import every_record
 
 
@@ -28,7 +28,7 @@ async def expand_summary(
     records = await store.fetch(scope, COLLECTION, [record_id])
     if not records:
         raise NotFound(f"id: no memory {record_id!r}")
-    memory = Memory.from_payload(records[0].payload)
+    memory = MemoryRecord.from_payload(records[0].payload)
     if memory.kind != "summary":
         raise Invalid(f"id: {record_id} is a {memory.kind}; only a summary can be expanded")
     owner = TenantScope(memory.tenant, memory.user)
@@ -37,20 +37,22 @@ async def expand_summary(
     return await _fetched(store, owner, raw)
 
 
-def _name(summary: Memory) -> str:
+def _name(summary: MemoryRecord) -> str:
     return summary_id(summary.session or "", summary.source_ids)
 
 
-async def _summaries(store: VectorStore, owner: TenantScope, summary: Memory) -> dict[str, Memory]:
+async def _summaries(store: VectorStore, owner: TenantScope, summary: MemoryRecord) -> dict[str, MemoryRecord]:
     """By their names. The others of the session are read only for a summary that was made of summaries."""
     if not (summary.lineage or {}).get("parent_summary_ids"):
         return {_name(summary): summary}
     where = Where().equals("kind", "summary").equals("session", summary.session or "")
-    found = [Memory.from_payload(record.payload) async for record in every_record(store, owner, COLLECTION, where)]
+    found = [
+        MemoryRecord.from_payload(record.payload) async for record in every_record(store, owner, COLLECTION, where)
+    ]
     return {_name(memory): memory for memory in found}
 
 
-def _edges(known: Mapping[str, Memory], parent: str) -> list[Edge]:
+def _edges(known: Mapping[str, MemoryRecord], parent: str) -> list[Edge]:
     """What the parent was made of: its sources in their order, then the summaries behind it."""
     memory = known.get(parent)
     if memory is None:

@@ -11,14 +11,14 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from lithify.events import TenantScope
 from lithify.events.turn import MAX_TS_MS
 from lithify.store import TIER_NAMES, Record, Vector, VectorStore, Where, point_id
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.migration import NATURAL_KEYS, linked_ids
 
 # What people look for comes first; the rest follows by name.
 FIRST: Final = ("kind", "tenant", "user", "session", "event_id", "role", "ts", "text", "active")
 REQUIRED: Final = ("kind", "user", "text", "ts")
 
-_MEMORY: Final = TypeAdapter(Memory)
+_MEMORY: Final = TypeAdapter(MemoryRecord)
 
 
 class Link(BaseModel):

@@ -28,7 +28,7 @@ from lithify.forgetting import (
 from lithify.http import JsonRoute, NotFound
 from lithify.http.access import Access
 from lithify.store import Record, VectorStore
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 POLL_S: Final = 0.05
 

@@ -14,7 +14,7 @@ from lithify.events import TenantScope
 from lithify.indexing import TextVectors, attach_vectors, embed_each, lexical_vector, tier_names
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.store.migration import id_in_family, migrate_payload
 from lithify.streams import Retention, keys, script
 from lithify.streams.generations import AUTHORED, bump, durable

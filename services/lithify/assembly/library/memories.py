@@ -20,7 +20,7 @@ from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.identity import joined
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams.generations import bump, durable
 
 EXPLICIT = "explicit"  # provenance of what a host wrote by itself
@@ -43,7 +43,7 @@ class Memories:
         records = await self.store.fetch(scope, COLLECTION, [record_id])
         if not records:
             raise NotFound(f"id: no memory {name!r}")
-        return MemoryView.of(record_id, Memory.from_payload(records[0].payload))
+        return MemoryView.of(record_id, MemoryRecord.from_payload(records[0].payload))
 
     async def write(self, scope: TenantScope, given: MemoryInput) -> MemoryWritten:
         """Searchable on return; writing the same twice is writing it once. Raises Conflict for another text."""
@@ -52,7 +52,7 @@ class Memories:
         record_id = point_id(scope.tenant, memory.kind, event_id, self.embedder.manifest.family)
         known = await self.store.fetch(scope, COLLECTION, [record_id])
         if known:
-            refuse_other(memory, Memory.from_payload(known[0].payload))
+            refuse_other(memory, MemoryRecord.from_payload(known[0].payload))
             return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
         loop = asyncio.get_running_loop()
         record = await loop.run_in_executor(self.executor, self._record, record_id, memory)
@@ -60,9 +60,9 @@ class Memories:
         await bump(self.redis, scope.tenant, durable(memory.user))
         return MemoryWritten(id=record_id, event_id=event_id, status="stored")
 
-    def _memory(self, scope: TenantScope, given: MemoryInput) -> Memory:
+    def _memory(self, scope: TenantScope, given: MemoryInput) -> MemoryRecord:
         user = SHARED if given.user is None else given.user
-        return Memory(
+        return MemoryRecord(
             tenant=scope.tenant,
             user=user,
             kind="memory",
@@ -80,7 +80,7 @@ class Memories:
             embedding=self.embedder.fingerprint,
         )
 
-    def _record(self, record_id: str, memory: Memory) -> Record:
+    def _record(self, record_id: str, memory: MemoryRecord) -> Record:
         """CPU-bound. A text that cannot be embedded is still found by its words."""
         [embedded] = embed_each([memory.text], self.embedder)
         payload = memory.payload()
@@ -104,6 +104,6 @@ def made_up_id(user: str, text: str) -> str:
     return f"{EXPLICIT}-{hashlib.sha256(joined(user, text).encode()).hexdigest()[:32]}"
 
 
-def refuse_other(wanted: Memory, known: Memory) -> None:
+def refuse_other(wanted: MemoryRecord, known: MemoryRecord) -> None:
     if (wanted.user, wanted.text) != (known.user, known.text):
         raise Conflict(f"event_id: {wanted.event_id!r} was used before for another memory")

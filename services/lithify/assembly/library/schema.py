@@ -11,7 +11,7 @@ from lithify.events import Event
 from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text
 from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier
 from lithify.store import Record
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 
 class TimelineTurn(BaseModel):
@@ -45,7 +45,7 @@ class TimelineTurn(BaseModel):
 
     @classmethod
     def of_record(cls, record: Record) -> Self:
-        memory = Memory.from_payload(record.payload)
+        memory = MemoryRecord.from_payload(record.payload)
         return cls(
             event_id=memory.event_id or record.id,
             id=record.id,
@@ -71,7 +71,7 @@ class SummaryView(BaseModel):
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        memory = Memory.from_payload(record.payload)
+        memory = MemoryRecord.from_payload(record.payload)
         return cls(
             id=record.id,
             text=memory.text,
@@ -95,7 +95,7 @@ class TimelineMemory(BaseModel):
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        memory = Memory.from_payload(record.payload)
+        memory = MemoryRecord.from_payload(record.payload)
         return cls(
             id=record.id,
             event_id=memory.event_id,
@@ -199,7 +199,7 @@ class MemoryView(BaseModel):
     hop_targets: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, record_id: str, memory: Memory) -> Self:
+    def of(cls, record_id: str, memory: MemoryRecord) -> Self:
         return cls.model_validate(asdict(memory) | {"id": record_id, "path": readable_path(record_id)})
 
 

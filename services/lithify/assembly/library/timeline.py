@@ -17,7 +17,7 @@ from lithify.assembly.library.schema import (
 from lithify.assembly.prompt.recent_turns import RecentTurns
 from lithify.events import Event, TenantScope
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams.tail import read_tail
 
 # Of summaries and of durable memories; a page for people, not an export.
@@ -65,8 +65,8 @@ class Timelines:
         return sorted(page.records, key=lambda record: (record.payload["ts"], record.id))
 
 
-def memory_of(record: Record) -> Memory:
-    return Memory.from_payload(record.payload)
+def memory_of(record: Record) -> MemoryRecord:
+    return MemoryRecord.from_payload(record.payload)
 
 
 def merged(tail: Iterable[Event], stored: Iterable[Record]) -> list[TimelineTurn]:
@@ -80,7 +80,7 @@ def merged(tail: Iterable[Event], stored: Iterable[Record]) -> list[TimelineTurn
     return sorted(turns.values(), key=lambda turn: (turn.seq or 0, turn.ts, turn.event_id))
 
 
-def count_sessions(found: dict[str, SessionSeen], turns: Iterable[Memory]) -> None:
+def count_sessions(found: dict[str, SessionSeen], turns: Iterable[MemoryRecord]) -> None:
     for turn in turns:
         name = turn.session or ""
         known = found.get(name) or SessionSeen(session=name, turns=0, first_ts=turn.ts, last_ts=turn.ts)

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from lithify.events import Event, TenantScope
 from lithify.memory.turn import Turn
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams.tail import read_tail
 
 # A session of this many turns is read in one page; longer ones are narrowed down first.
@@ -69,7 +69,7 @@ def spoken_turn(event: Event) -> Turn:
 
 
 def stored_turn(record: Record) -> Turn:
-    memory = Memory.from_payload(record.payload)
+    memory = MemoryRecord.from_payload(record.payload)
     return Turn(
         id=memory.event_id or record.id,
         ts=memory.ts,

@@ -10,7 +10,7 @@ from lithify.events import TenantScope
 from lithify.memory.ranking.candidate import Candidate, Signals, read_candidate
 from lithify.memory.ranking.profile import Profile
 from lithify.store import Record, VectorStore, point_id
-from lithify.store.memory import COLLECTION, Memory
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Links:
         if not targets:
             return {}
         records = await self.store.fetch(scope, COLLECTION, targets)
-        memories = [(record, Memory.from_payload(record.payload)) for record in records]
+        memories = [(record, MemoryRecord.from_payload(record.payload)) for record in records]
         return {
             record.id: linked_candidate(record, memory, session)
             for record, memory in memories
@@ -52,6 +52,6 @@ def is_point_id(text: str) -> bool:
         return False
 
 
-def linked_candidate(record: Record, memory: Memory, session: str) -> Candidate:
+def linked_candidate(record: Record, memory: MemoryRecord, session: str) -> Candidate:
     payload = {**record.payload, "source_turn": memory.event_id}
     return read_candidate(record.id, COLLECTION, scope_of(memory, session), payload, Signals())

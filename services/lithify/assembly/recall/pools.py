@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.scope import Scope
 from lithify.store import Where
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 LASTING = (Scope.USER.value, Scope.GLOBAL.value)
 RULES = ("hard", "soft")
@@ -28,18 +28,18 @@ def pools(profile: Profile, session: str) -> tuple[Pool, ...]:
     return Pool(own), Pool(kept.any_of("scope", LASTING), lasting=True)
 
 
-def retrievable(memory: Memory) -> bool:
+def retrievable(memory: MemoryRecord) -> bool:
     """Hard and soft rules are injected by right, never recalled (X44)."""
     return memory.authored_tier not in RULES
 
 
-def visible(memory: Memory, session: str, profile: Profile) -> bool:
+def visible(memory: MemoryRecord, session: str, profile: Profile) -> bool:
     """Whether a record that was not searched for may still be shown in this session."""
     if not memory.active and not (profile.raw_history and memory.kind == "turn"):
         return False
     return profile.history == "user" or memory.scope in LASTING or memory.session == session
 
 
-def source_of(memory: Memory, record_id: str) -> str:
+def source_of(memory: MemoryRecord, record_id: str) -> str:
     """Where a memory was said or written: the session, else the document, else the record itself."""
     return memory.session or memory.source_ref or record_id

@@ -23,7 +23,7 @@ from lithify.memory.vectors.cascade import Cascade, TierTrace
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
 from lithify.store.cascade import complete_tiers, search_cascade
-from lithify.store.memory import COLLECTION, Memory, position_of
+from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 
 DENSE: Final = "dense"
 BOTH: Final = frozenset({DENSE, LEXICAL})
@@ -125,7 +125,7 @@ class Found:
     """Candidates with their signals, their records, and which legs could not be asked."""
 
     candidates: list[Candidate] = field(default_factory=list)
-    memories: dict[str, Memory] = field(default_factory=dict)
+    memories: dict[str, MemoryRecord] = field(default_factory=dict)
     degraded: list[str] = field(default_factory=list)
     tiers: list[TierTrace] = field(default_factory=list)  # which prefixes were searched, where a cascade is
 
@@ -240,7 +240,7 @@ def received(hits: list[Hit] | LithifyError) -> list[Hit]:
 def unite(question: Question, asked: Asked, legs: Legs, records: Sequence[Record], degraded: list[str]) -> Found:
     """The records that were read with their neighbours, judged with them; or else the bare hits."""
     payloads = {item.id: item.payload for item in (records if question.wants_passages else legs.hits.values())}
-    memories = {key: Memory.from_payload(payload) for key, payload in payloads.items()}
+    memories = {key: MemoryRecord.from_payload(payload) for key, payload in payloads.items()}
     if question.wants_passages:
         signals = as_said(passage_signals(asked, records, list(memories.values()), question.window), memories)
     else:
@@ -251,21 +251,21 @@ def unite(question: Question, asked: Asked, legs: Legs, records: Sequence[Record
     return Found(without_stand_ins(candidates, covered), standing, degraded)
 
 
-def as_said(judged: Mapping[str, Signals], memories: Mapping[str, Memory]) -> dict[str, Signals]:
+def as_said(judged: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:
     """A copy of a turn, as durable memory or guidance, answers as well as the turn in its conversation does."""
     said = {memories[key].event_id: signals for key, signals in judged.items() if memories[key].kind == "turn"}
     return {key: said.get(memories[key].event_id, signals) for key, signals in judged.items()}
 
 
 def candidate_of(
-    key: str, payload: Mapping[str, Any], memory: Memory, question: Question, signals: Signals
+    key: str, payload: Mapping[str, Any], memory: MemoryRecord, question: Question, signals: Signals
 ) -> Candidate:
     # The host's own id of the turn, shared by all copies made of it.
     stored = {**payload, "source_turn": memory.event_id}
     return read_candidate(key, COLLECTION, scope_of(memory, question.session), stored, signals)
 
 
-def scope_of(memory: Memory, session: str | None) -> Scope:
+def scope_of(memory: MemoryRecord, session: str | None) -> Scope:
     """A session's own records, the user's other sessions, then what was promoted or shared (spec 01 §3)."""
     if memory.scope != Scope.SESSION:
         return Scope(memory.scope)

@@ -23,7 +23,7 @@ from lithify.memory.ranking.relevance import by_maximum
 from lithify.memory.ranking.sessions import session_priors
 from lithify.memory.ranking.shortlist import relative
 from lithify.store import Record, Vector
-from lithify.store.memory import Memory
+from lithify.store.memory_record import MemoryRecord
 
 PREVIOUS: Final = Window(before=(1.0,))
 
@@ -45,7 +45,7 @@ def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by
 
 
 def passage_signals(
-    asked: Asked, records: Sequence[Record], memories: Sequence[Memory], window: Window
+    asked: Asked, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
 ) -> dict[str, Signals]:
     """The signals of records that are judged together with those among them that stand around them."""
     places = [place_of(memory) for memory in memories]
@@ -101,12 +101,12 @@ def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[floa
     return [None if place is None else answered[turn] for place, turn in zip(places, previous.tolist(), strict=True)]
 
 
-def place_of(memory: Memory) -> Place | None:
+def place_of(memory: MemoryRecord) -> Place | None:
     if memory.kind != "turn" or memory.session is None or memory.seq is None:
         return None
     return memory.user, memory.session, memory.seq
 
 
-def session_of(memory: Memory) -> tuple[str, str] | None:
+def session_of(memory: MemoryRecord) -> tuple[str, str] | None:
     """Two users may name their sessions alike."""
     return None if memory.session is None else (memory.user, memory.session)

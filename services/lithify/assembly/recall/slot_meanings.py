@@ -16,7 +16,7 @@ from lithify.memory.columns import FloatArray
 from lithify.memory.temporal.projection import SlotCosines
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.store import TIER_NAMES, VectorStore
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 FULL_TIER = TIER_NAMES[-1]
 

@@ -32,7 +32,7 @@ from lithify.node.loop import run
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings, load_settings
 from lithify.store import LEXICAL, TIER_NAMES, CollectionSpec, EdgeStore, Query, SparseVector, Where
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 from lithify.streams import open_producer
 
 BATCH: Final = 256

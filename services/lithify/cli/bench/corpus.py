@@ -9,7 +9,7 @@ import numpy.typing as npt
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import TIER_NAMES, Record, SparseVector, point_id
-from lithify.store.memory import Memory, position_of
+from lithify.store.memory_record import MemoryRecord, position_of
 
 # A person's history: ten sessions of fifty turns. More points mean more people, not longer histories.
 TURNS_PER_USER, TURNS_PER_SESSION = 500, 50
@@ -74,7 +74,7 @@ class PeopleCorpus:
         user, seq = number % self._users, number // self._users
         tenant, session = tenant_of(user), f"session-{seq // TURNS_PER_SESSION}"
         words = self._draw(WORDS)
-        memory = Memory(
+        memory = MemoryRecord(
             tenant=tenant,
             user=f"user-{user}",
             kind="turn",

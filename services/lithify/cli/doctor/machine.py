@@ -16,7 +16,7 @@ from lithify.node.parts import connect_store
 from lithify.settings import Settings, unknown_variables
 from lithify.store import CollectionSpec, StoreHealth, VectorStore
 from lithify.store.catalogue import read_catalogue
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 MIN_FREE_BYTES: Final = 2 * 2**30
 # What a fault in the field most often depends on.

@@ -3,7 +3,7 @@
 from lithify.assembly.recall.retrieval import positions_around
 from lithify.memory.ranking.passages import ALONE, Window
 from lithify.store import Hit
-from lithify.store.memory import position_of
+from lithify.store.memory_record import position_of
 
 AROUND = Window(before=(0.5,), after=(0.5,))
 

@@ -21,7 +21,7 @@ from lithify.cli.doctor.redis import (
 )
 from lithify.settings import Settings, load_settings
 from lithify.store import CollectionSpec
-from lithify.store.memory import COLLECTION
+from lithify.store.memory_record import COLLECTION
 
 
 @pytest.mark.parametrize(

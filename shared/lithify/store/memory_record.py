@@ -13,7 +13,7 @@ LISTS: Final = ("missing_tiers", "mentions", "source_ids", "hop_targets")
 
 # Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
 @dataclass(slots=True, unsafe_hash=True)
-class Memory:
+class MemoryRecord:
     """A turn, durable memory, summary, authored node or guidance shard; times in milliseconds."""
 
     tenant: str
@@ -68,7 +68,7 @@ class Memory:
 
 
 LISTED: Final = frozenset(LISTS)
-NAMES: Final = frozenset(field.name for field in fields(Memory))
+NAMES: Final = frozenset(field.name for field in fields(MemoryRecord))
 
 
 def position_of(user: str, session: str, seq: int) -> str:
