@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 
+from lithify.batching import batched_by_weight
 from lithify.cli.api import Api
 from lithify.cli.console import emit_json, talk
 from lithify.cli.query import AsJson, Url
@@ -65,31 +66,19 @@ def send(settings: Settings, file: Path, bookmark: Bookmark, totals: dict[str, i
     with file.open("rb") as lines:
         total = sum(1 for _ in lines)
     with file.open("rb") as source, counting("import", total, bookmark.lines) as advance:
-        for number, batch in batches(numbered(source, bookmark.lines)):
-            answer = api.call("POST", "/v1/import", {"records": batch})
+        lines_left = numbered(source, bookmark.lines)
+        for batch in batched_by_weight(lines_left, lambda line: len(line[1]), BATCH_BYTES, BATCH):
+            records = [parsed(number, line) for number, line in batch]
+            answer = api.call("POST", "/v1/import", {"records": records})
             for name in totals:
                 totals[name] += answer[name]
-            Bookmark(bookmark.url, bookmark.size, number).write(file)
+            Bookmark(bookmark.url, bookmark.size, batch[-1][0]).write(file)
             advance(len(batch))
 
 
 def numbered(source: Iterable[bytes], skipped: int) -> Iterator[tuple[int, bytes]]:
     """The lines behind those that are done, without blank ones."""
     return ((number, line) for number, line in enumerate(source, 1) if number > skipped and line.strip())
-
-
-def batches(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[Any]]]:
-    """Records that fit into one request, each time with the number of the last line among them."""
-    batch: list[Any] = []
-    size = last = 0
-    for number, line in lines:
-        if batch and (len(batch) == BATCH or size + len(line) > BATCH_BYTES):
-            yield last, batch
-            batch, size = [], 0
-        batch.append(parsed(number, line))
-        size, last = size + len(line), number
-    if batch:
-        yield last, batch
 
 
 def parsed(number: int, line: bytes) -> Any:

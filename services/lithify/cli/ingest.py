@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,7 @@ import orjson
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from lithify.batching import batched
 from lithify.cli.api import Api
 from lithify.cli.console import emit_json, talk
 from lithify.errors import Invalid, Overloaded, Unavailable
@@ -69,11 +69,6 @@ def parsed(source: Iterable[bytes], tally: Tally) -> Iterator[Numbered]:
             yield number, orjson.loads(line)
         except orjson.JSONDecodeError as error:
             tally.reject(number, f"not JSON ({error})")
-
-
-def batched(items: Iterator[Numbered], size: int) -> Iterator[list[Numbered]]:
-    while batch := list(islice(items, size)):
-        yield batch
 
 
 def send(api: Api, batch: list[Numbered], tally: Tally) -> None:

@@ -1,9 +1,10 @@
 """Sends a data set's turns to a node and waits until all of them can be recalled."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
+from lithify.batching import batched_by_weight
 from lithify.client import BatchResult, Memory, Turn
 from lithify.errors import Invalid, Unavailable
 from lithify.evaluation.datasets import Conversation, Dataset
@@ -22,7 +23,7 @@ STALLED_S: Final = 300.0
 def ingest(memory: Memory, dataset: Dataset, progress: Progress) -> None:
     """Returns when everything is stored; sending again is harmless. Raises Invalid for a turn the gateway refuses."""
     turns = [turn for conversation in dataset.conversations for turn in sent_turns(conversation)]
-    for batch in batches(turns):
+    for batch in batched_by_weight(turns, count_characters, MAX_BATCH_CHARS, MAX_BATCH):
         refuse_rejected(memory.ingest_batch(batch))
     wait_until_stored(memory, len(turns), progress)
 
@@ -40,18 +41,8 @@ def sent_turns(conversation: Conversation) -> Iterator[Turn]:
         }
 
 
-def batches(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """As large as the gateway takes, by count and by size."""
-    batch: list[Turn] = []
-    size = 0
-    for turn in turns:
-        if batch and (len(batch) == MAX_BATCH or size + len(turn["text"]) > MAX_BATCH_CHARS):
-            yield batch
-            batch, size = [], 0
-        batch.append(turn)
-        size += len(turn["text"])
-    if batch:
-        yield batch
+def count_characters(turn: Turn) -> int:
+    return len(turn["text"])
 
 
 def refuse_rejected(answer: BatchResult) -> None:

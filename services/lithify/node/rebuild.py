@@ -3,11 +3,10 @@
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
@@ -19,6 +18,7 @@ from lithify.archive.carrying import STATE, Carrier, pages
 from lithify.archive.checkpoint import Checkpoint, Step, clear_checkpoint
 from lithify.archiver.backlog import STALL_S, until_archived
 from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
+from lithify.batching import batched
 from lithify.embedder.records import becomes_memory, turn_memory, turn_records
 from lithify.errors import Invalid, LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT, Clock, Event, Role, system_clock
@@ -124,7 +124,7 @@ class Rebuild:
         findings = Findings()
         newest = index_newest(self.archive, partial(self.told, "reading the archive"))
         done = 0
-        for events in batches(read_newest(self.archive, newest, findings), self.batch):
+        for events in batched(read_newest(self.archive, newest, findings), self.batch):
             await self._add(collection, events, expected, live)
             crash_point("rebuild_batch")
             done += len(events)
@@ -240,11 +240,6 @@ def digest(payload: Mapping[str, Any]) -> bytes:
 def marker(checkpoint: Checkpoint) -> Record:
     """Lies in the new collection while names are switched, under a tenant of its own, and is removed right after."""
     return Record(point_id(MARKER, MARKER, checkpoint.collection, MARKER), {"tenant": MARKER, "kind": MARKER})
-
-
-def batches(events: Iterator[Event], size: int) -> Iterator[list[Event]]:
-    while batch := list(islice(events, size)):
-        yield batch
 
 
 async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, told: Told) -> Report:

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Final
 from uuid import UUID
 
 from lithify.archive import whole_archive
 from lithify.archive.carrying import pages
+from lithify.batching import batched
 from lithify.docs.chunk import KIND as CHUNK
 from lithify.docs.space import COLLECTION as DOCS
 from lithify.errors import LithifyError, Misconfigured
@@ -123,7 +123,7 @@ class Reembed:
         async for page in pages(self.store, source, vectors=True):
             wanted = await self._translated(source, page)
             expected |= {UUID(record.id).bytes: payload_digest(record.payload) for record in wanted}
-            for part in portions(await self._outdated(target, wanted), self.batch):
+            for part in batched(await self._outdated(target, wanted), self.batch):
                 await self._write(target, part)
                 crash_point("reembed_batch")
                 changed += len(part)
@@ -202,7 +202,7 @@ class Reembed:
             wanted = await self._translated(self._name, page)
             found = await self.store.fetch(EVERY_TENANT, self.collection, [record.id for record in wanted])
             present = {record.id for record in found}
-            for part in portions(late_records(wanted, expected, present), self.batch):
+            for part in batched(late_records(wanted, expected, present), self.batch):
                 await self._write(self.collection, part)
                 self.report.late += len(part)
             for record in changed_records(wanted, expected, present):
@@ -238,12 +238,6 @@ def changed_records(wanted: Iterable[Record], expected: Digests, present: Contai
     """Those whose former record was changed after the last pass had seen it."""
     known = [(record, expected.get(UUID(record.id).bytes)) for record in wanted if record.id in present]
     return [record for record, seen in known if seen not in (None, payload_digest(record.payload))]
-
-
-def portions(records: Iterable[Record], size: int) -> Iterable[list[Record]]:
-    remaining = iter(records)
-    while portion := list(islice(remaining, size)):
-        yield portion
 
 
 async def run_reembed(settings: Settings, told: Told) -> Report:

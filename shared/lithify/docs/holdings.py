@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 from typing import Any, Final, TypeVar
 
+from lithify.batching import batched
 from lithify.docs import chunk as chunks_
 from lithify.docs import document as documents_
 from lithify.docs import trust as trust_
@@ -96,9 +96,8 @@ class Holdings:
         if len(set(names)) != len(names):
             raise Invalid(f"a path occurs twice among {len(names)} files of {repo}; send each file once")
         changes: list[Change] = []
-        remaining = iter(sources)
         async with self._writing:
-            while batch := list(islice(remaining, BATCH)):
+            for batch in batched(sources, BATCH):
                 changes += await self._put_batch(scope.tenant, repo, batch, version)
         return changes
 

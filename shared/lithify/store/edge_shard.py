@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import qdrant_edge as edge
 
+from lithify.batching import batched
 from lithify.errors import Invalid, Misconfigured, Unavailable
 from lithify.store.catalogue import sync
 from lithify.store.contract import CollectionSpec, Query, TiersById
@@ -91,9 +91,10 @@ class Shard:
 
     def upsert(self, records: Sequence[Record], own: ScopedWhere) -> None:
         """Existing records that are not `own` stay as they are."""
-        remaining, condition = iter(records), engine_filter(own)
-        while chunk := [engine_point(record) for record in islice(remaining, WRITE_CHUNK)]:
-            self._update(edge.UpdateOperation.upsert_points(chunk, condition), len(chunk))
+        condition = engine_filter(own)
+        for chunk in batched(records, WRITE_CHUNK):
+            points = [engine_point(record) for record in chunk]
+            self._update(edge.UpdateOperation.upsert_points(points, condition), len(chunk))
         self._commit()
 
     def delete(self, where: ScopedWhere) -> None:
@@ -109,9 +110,9 @@ class Shard:
     def set_vectors(self, stored: ScopedWhere, tiers: TiersById) -> None:
         """Only what is `stored`: the engine refuses the whole call for an id it does not know."""
         found = self.scroll(stored, len(tiers), None, ()).records if tiers else []
-        remaining = iter(found)
-        while chunk := [engine_vectors(r.id, tiers[r.id]) for r in islice(remaining, WRITE_CHUNK)]:
-            self._update(edge.UpdateOperation.update_vectors(chunk), len(chunk))
+        for chunk in batched(found, WRITE_CHUNK):
+            vectors = [engine_vectors(record.id, tiers[record.id]) for record in chunk]
+            self._update(edge.UpdateOperation.update_vectors(vectors), len(chunk))
         self._commit()
 
     def _update(self, operation: edge.UpdateOperation, points: int) -> None:

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import httpx
 from qdrant_client import AsyncQdrantClient, models
 
+from lithify.batching import batched_by_weight
 from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
 from lithify.events import AnyTenant
-from lithify.store.batches import batches
 from lithify.store.checks import (
     check_deletion,
     check_queries,
@@ -35,6 +35,7 @@ from lithify.store.server_codec import (
     engine_vectors,
     hit_of,
     record_of,
+    request_bytes,
 )
 from lithify.store.server_collections import ServerCollections
 from lithify.store.server_errors import server_errors
@@ -48,6 +49,9 @@ OLDEST_SERVER: Final = (1, 16)
 TIMEOUT_SECONDS: Final = 30
 
 QDRANT_PORT: Final = 6333
+
+# The server's default limit is 32 MB a request; a quarter leaves room for what the estimate misses.
+MAX_REQUEST_BYTES: Final = 8 * 1024 * 1024
 
 # How long a process may go on with vectors of its model after another one's records were put behind a name.
 SPEC_AGE_S: Final = 1.0
@@ -80,7 +84,7 @@ class ServerStore:
         check_records(scope, records, await self._spec(collection))
         own = engine_filter(scoped(scope, Where()))
         async with self._fenced(collection):
-            for batch in batches(records):
+            for batch in batched_by_weight(records, request_bytes, MAX_REQUEST_BYTES):
                 points = [engine_point(record) for record in batch]
                 completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
 
@@ -152,7 +156,8 @@ class ServerStore:
     async def set_vectors(self, scope: AnyTenant, collection: str, tiers: TiersById, /) -> None:
         check_tiers(tiers, await self._spec(collection))
         stored = await self.fetch(scope, collection, list(tiers))
-        for batch in batches([Record(record.id, {}, tiers[record.id]) for record in stored]):
+        updates = [Record(record.id, {}, tiers[record.id]) for record in stored]
+        for batch in batched_by_weight(updates, request_bytes, MAX_REQUEST_BYTES):
             points = [engine_vectors(record.id, record.vectors) for record in batch]
             async with self._fenced(collection):
                 completed(await self._client.update_vectors(collection, points, wait=True))

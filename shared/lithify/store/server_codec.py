@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+import orjson
 from qdrant_client import models
 
 from lithify.store.contract import CollectionSpec, Query
@@ -15,6 +16,9 @@ from lithify.store.where import AnyOf, Between, Condition, Equals, HasId, Missin
 # One graph for each tenant and each place, none over all points: nobody searches them all.
 GRAPHS: Final = models.HnswConfigDiff(m=0, payload_m=16)
 LEXICAL_PARAMS: Final = models.SparseVectorParams(modifier=models.Modifier.IDF)
+
+# A float as JSON text, with its comma: at most 24 characters for a double.
+FLOAT_BYTES: Final = 24
 
 IndexParams: TypeAlias = models.KeywordIndexParams | models.IntegerIndexParams | models.BoolIndexParams
 
@@ -64,6 +68,13 @@ def engine_point(record: Record) -> models.PointStruct:
     if record.lexical is not None and record.lexical.indices:
         vectors[LEXICAL] = _sparse(record.lexical)
     return models.PointStruct(id=record.id, vector=vectors, payload=stored_payload(record))
+
+
+def request_bytes(record: Record) -> int:
+    """Estimates what a record takes in a request: the server's limit is in bytes."""
+    terms = len(record.lexical.indices) if record.lexical else 0
+    floats = sum(vector.size for vector in record.vectors.values()) + 2 * terms
+    return len(orjson.dumps(record.payload)) + FLOAT_BYTES * floats
 
 
 def engine_vectors(id_: str, tiers: Mapping[str, Vector]) -> models.PointVectors:

@@ -11,12 +11,13 @@ from typing import Final, TypeVar
 import structlog
 from redis.asyncio import Redis
 
+from lithify.batching import batched_by_weight
 from lithify.errors import Invalid, LithifyError, Unavailable
 from lithify.events import Clock
 from lithify.streams.backoff import FIRST_MS, LONGEST_MS, backoff_ms
 from lithify.streams.cancellation import end_tasks
 from lithify.streams.crash import crash_point
-from lithify.streams.delivery import Delivery, Entry, decode_all, portions
+from lithify.streams.delivery import Delivery, Entry, decode_all
 from lithify.streams.lease import RENEWALS_PER_LEASE, Leases
 from lithify.streams.member import EntryLost, Member
 from lithify.streams.outage import GroupMissing, outages
@@ -202,8 +203,8 @@ class Consumer:
         self._leases.hold(entries)
         crash_point("after_read")
         limit = self._settings.batch_bytes
-        for portion in portions(entries, limit) if size > limit else [entries]:
-            await self._decode_and_handle(portion)
+        for batch in batched_by_weight(entries, lambda entry: entry.size, limit) if size > limit else [entries]:
+            await self._decode_and_handle(batch)
 
     async def _decode_and_handle(self, entries: Sequence[Entry]) -> None:
         deliveries, unreadable = decode_all(entries)

@@ -1,6 +1,6 @@
 """A message as a consumer holds it: the raw entry, and the event inside it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from lithify.errors import Invalid
@@ -62,17 +62,3 @@ def _position(value: bytes | None) -> int | None:
     if not value.isdigit():
         raise Invalid(f"field 'seq' must be a number, not {value[:20]!r}")
     return int(value)
-
-
-def portions(entries: Sequence[Entry], max_bytes: int) -> Iterator[list[Entry]]:
-    """Split into runs of at most max_bytes; an entry larger than that stands alone."""
-    portion: list[Entry] = []
-    used = 0
-    for entry in entries:
-        if portion and used + entry.size > max_bytes:
-            yield portion
-            portion, used = [], 0
-        portion.append(entry)
-        used += entry.size
-    if portion:
-        yield portion

@@ -1,17 +1,17 @@
-"""What is sent to the gateway, in which portions, and when it counts as stored."""
+"""What is sent to the gateway, and when it counts as stored."""
 
 from pathlib import Path
 
 import httpx
 import pytest
 
-from lithify.client import BatchResult, Memory, Turn
+from lithify.client import BatchResult, Memory
 from lithify.client.results import BatchItem, FieldError
 from lithify.errors import Invalid, Unavailable
 from lithify.evaluation import ingestion
 from lithify.evaluation.datasets import load_dataset
-from lithify.evaluation.ingestion import MAX_BATCH_CHARS, batches, refuse_rejected, sent_turns, wait_until_stored
-from lithify.events.turn import MAX_BATCH, TurnInput
+from lithify.evaluation.ingestion import refuse_rejected, sent_turns, wait_until_stored
+from lithify.events.turn import TurnInput
 from tests.unit.evaluation.made_files import prepared
 
 
@@ -33,23 +33,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingestion, "STALLED_S", 0.0)
 
 
-def turn(text: str) -> Turn:
-    return {"event_id": "e", "user": "u", "session": "s", "role": "user", "text": text}
-
-
 def test_every_turn_is_one_the_gateway_accepts(tmp_path: Path) -> None:
     conversation = load_dataset("locomo", prepared(tmp_path)).conversations[0]
     turns = [TurnInput.model_validate(body) for body in sent_turns(conversation)]
     assert [turn.user for turn in turns] == ["c1"] * 3
     assert [turn.event_id for turn in turns] == ["c1:D1:1", "c1:D1:2", "c1:D2:1"]
-
-
-def test_batches_are_bounded_by_count_and_by_size() -> None:
-    small = [turn("x")] * (MAX_BATCH + 1)
-    assert [len(batch) for batch in batches(small)] == [MAX_BATCH, 1]
-    large = [turn("x" * (MAX_BATCH_CHARS // 2 + 1))] * 3
-    assert [len(batch) for batch in batches(large)] == [1, 1, 1]
-    assert list(batches([])) == []
 
 
 def test_a_refused_turn_stops_the_evaluation() -> None:

@@ -13,12 +13,12 @@ from qdrant_client import models
 from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.store import CollectionSpec, Query, Record, SparseVector, Where, point_id
-from lithify.store.batches import batches, weight_of
 from lithify.store.catalogue import Entry, read_catalogue, write_catalogue
 from lithify.store.identity import joined
 from lithify.store.schema import place_of_records
 from lithify.store.scoping import PLACE, caller_payload, place, scoped, stored_payload
 from lithify.store.server import completed, too_old, with_port
+from lithify.store.server_codec import FLOAT_BYTES, request_bytes
 from lithify.store.server_errors import judged
 from lithify.store.where import AnyOf, Equals
 
@@ -94,22 +94,11 @@ def test_places_are_added_for_the_engine_and_hidden_from_the_caller() -> None:
     assert caller_payload(None) == {}
 
 
-def sized(chars: int) -> Record:
-    return Record("id", {"text": "x" * chars}, {"l1": np.ones(3)}, SparseVector((1,), (1.0,)))
-
-
-@given(st.lists(st.integers(0, 300), max_size=30), st.integers(1, 1000))
-def test_batches_keep_order_and_limit(lengths: list[int], limit: int) -> None:
-    records = [sized(length) for length in lengths]
-    cut = list(batches(records, limit))
-    assert [r for batch in cut for r in batch] == records
-    assert all(len(batch) == 1 or sum(map(weight_of, batch)) <= limit for batch in cut)
-    assert all(cut)
-
-
-def test_neighbouring_batches_do_not_fit_into_one() -> None:
-    weight = weight_of(sized(10))
-    assert [len(batch) for batch in batches([sized(10)] * 5, 2 * weight)] == [2, 2, 1]
+def test_a_record_counts_with_its_payload_and_every_float() -> None:
+    bare = Record("id", {"text": "x" * 10})
+    full = Record("id", {"text": "x" * 10}, {"l1": np.ones(3)}, SparseVector((1,), (1.0,)))
+    assert request_bytes(bare) == len('{"text":"xxxxxxxxxx"}')
+    assert request_bytes(full) == request_bytes(bare) + 5 * FLOAT_BYTES
 
 
 def test_new_records_never_go_where_a_name_points() -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from redis.asyncio import Redis
 
+from lithify.batching import batched
 from lithify.events import Event
 from lithify.forgetting import Target, accepted_later
 from lithify.streams import keys
@@ -33,6 +33,6 @@ class Case:
     async def drop_receipts(self, event_ids: Collection[str]) -> None:
         """Before the events themselves: from then on they count as old, and a crash leaves no receipt unknown."""
         names = (keys.receipt(self.target.tenant, event_id) for event_id in event_ids)
-        while portion := list(islice(names, PORTION)):
+        for portion in batched(names, PORTION):
             with outages():
                 await self.redis.delete(*portion)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from lithify.batching import batched
 from lithify.events import TenantScope
 from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
 from lithify.memory.gating.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS
@@ -55,4 +56,4 @@ def _chunks(turns: Iterable[StoredTurn]) -> Iterator[tuple[TenantScope, Sequence
     for turn in turns:
         by_scope[turn.scope].append(turn)
     for scope, own in by_scope.items():
-        yield from ((scope, own[start : start + CHUNK]) for start in range(0, len(own), CHUNK))
+        yield from ((scope, chunk) for chunk in batched(own, CHUNK))

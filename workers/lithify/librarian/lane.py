@@ -8,6 +8,7 @@ from typing import Any, Final
 import structlog
 from pydantic import JsonValue
 
+from lithify.batching import batched
 from lithify.docs.holdings import Holdings
 from lithify.docs.lane import LaneReceipts
 from lithify.docs.query import DocQuery
@@ -86,8 +87,8 @@ async def refresh(context: JobContext[LaneParts], repo: str, place: Path) -> Ref
         log.warning("docs_not_refreshed", repo=repo, reason=str(error))
         return done
     done.unchanged, done.skipped = changes.unchanged, changes.skipped
-    for start in range(0, len(changes.changed), PAGE):
-        sources, skipped = await context.offload(read_some, folder, changes.changed[start : start + PAGE])
+    for paths in batched(changes.changed, PAGE):
+        sources, skipped = await context.offload(read_some, folder, paths)
         done.written += await write_changes(parts.holdings, parts.scope, repo, sources, done.version)
         done.skipped.extend(skipped)
     done.removed = len(await parts.holdings.remove_all(parts.scope, repo, changes.gone)) if changes.gone else 0

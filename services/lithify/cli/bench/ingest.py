@@ -12,6 +12,7 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
+from lithify.batching import batched
 from lithify.cli.api import Api
 from lithify.cli.bench.embed import sample_texts, seconds
 from lithify.cli.console import data, emit_json
@@ -102,8 +103,8 @@ def send(api: Api, number: int, texts: Sequence[str]) -> float:
     """Seconds from the first request until the last turn can be found, by the receipts of all of them."""
     turns = [turn(f"round-{number}-{index}", index, text) for index, text in enumerate(texts)]
     started = time.time()
-    for start in range(0, len(turns), BATCH):
-        api.call("POST", "/v1/turns:batch", {"turns": turns[start : start + BATCH]})
+    for batch in batched(turns, BATCH):
+        api.call("POST", "/v1/turns:batch", {"turns": batch})
     return max(embedded_at(api, item["event_id"]) for item in turns) / 1000 - started
 
 

@@ -13,6 +13,7 @@ import typer
 from redis.asyncio import Redis
 from rich.table import Table
 
+from lithify.batching import batched
 from lithify.cli.console import data, emit_json
 from lithify.events import Event, encode_event, system_clock
 from lithify.node.redis_server import EmbeddedRedis
@@ -101,8 +102,8 @@ async def _accept_single(redis: Redis, load: Load) -> None:
 
 async def _accept_batches(redis: Redis, load: Load) -> None:
     producer = Producer(redis, 1, system_clock)
-    for start in range(0, len(load.events), BATCH):
-        await producer.accept([(event, DIGEST) for event in load.events[start : start + BATCH]])
+    for events in batched(load.events, BATCH):
+        await producer.accept([(event, DIGEST) for event in events])
 
 
 async def _add_single(redis: Redis, load: Load) -> None:
@@ -111,9 +112,9 @@ async def _add_single(redis: Redis, load: Load) -> None:
 
 
 async def _add_batches(redis: Redis, load: Load) -> None:
-    for start in range(0, len(load.envelopes), BATCH):
+    for envelopes in batched(load.envelopes, BATCH):
         async with redis.pipeline(transaction=False) as pipe:
-            for envelope in load.envelopes[start : start + BATCH]:
+            for envelope in envelopes:
                 pipe.xadd(STREAM, {"event": envelope, "seq": 1})
             await pipe.execute()
 

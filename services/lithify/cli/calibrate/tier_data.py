@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from rich.progress import track
 
+from lithify.batching import batched
 from lithify.cli.console import talk
 from lithify.embedding import Embedder, Vectors
 from lithify.evaluation.datasets import load_dataset
@@ -62,7 +63,7 @@ def embedded_data(folder: Path, embedder: Embedder) -> TierData:
 
 
 def _embedded(texts: list[str], embedder: Embedder) -> Vectors:
-    parts = [embedder.embed_documents(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+    parts = [embedder.embed_documents(batch) for batch in batched(texts, BATCH)]
     return np.concatenate(parts)
 
 

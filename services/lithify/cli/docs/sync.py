@@ -1,13 +1,14 @@
 """Brings the documents of a folder into docs memory: asks once what is stored, then sends what differs."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from lithify.batching import batched, batched_by_weight
 from lithify.cli.api import Api
 from lithify.cli.console import talk
 from lithify.errors import Invalid, Overloaded, Unavailable
@@ -21,8 +22,6 @@ BATCH_CHARACTERS: Final = 500_000
 # A node that restarts is back within seconds; longer outages are for the operator to look at.
 PATIENCE_SECONDS: Final = 120
 PAUSE_SECONDS: Final = 0.5
-
-Batch = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,11 @@ def sync_folder(api: Api, wanted: Wanted) -> Totals:
         refuse_emptying(wanted, changes, len(stored["documents"]))
         totals = Totals(unchanged=changes.unchanged, skipped=changes.skipped, version=commit_of(wanted.folder.root))
         sending = bar.add_task("send", total=len(changes.changed) + len(changes.gone))
-        for put in batches(documents(wanted, changes.changed, totals)):
+        texts = documents(wanted, changes.changed, totals)
+        for put in batched_by_weight(texts, count_characters, BATCH_CHARACTERS, BATCH_DOCUMENTS):
             totals.count(send(api, wanted.repo, {"put": put}))
             bar.advance(sending, len(put))
-        for start in range(0, len(changes.gone), BATCH_DOCUMENTS):
-            gone = changes.gone[start : start + BATCH_DOCUMENTS]
+        for gone in batched(changes.gone, BATCH_DOCUMENTS):
             totals.count(send(api, wanted.repo, {"remove": gone}))
             bar.advance(sending, len(gone))
     if totals.version is not None and totals.version != stored["version"]:
@@ -92,17 +91,8 @@ def documents(wanted: Wanted, paths: Sequence[str], totals: Totals) -> Iterator[
             yield {"path": path, "text": one.text, "kind": one.kind, "source_kind": one.source_kind}
 
 
-def batches(items: Iterator[dict[str, Any]]) -> Iterator[Batch]:
-    batch: Batch = []
-    size = 0
-    for item in items:
-        if batch and (len(batch) == BATCH_DOCUMENTS or size + len(item["text"]) > BATCH_CHARACTERS):
-            yield batch
-            batch, size = [], 0
-        batch.append(item)
-        size += len(item["text"])
-    if batch:
-        yield batch
+def count_characters(document: Mapping[str, Any]) -> int:
+    return len(document["text"])
 
 
 def send(api: Api, repo: str, body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from lithify.cli.docs.commands import plain_repo, where
-from lithify.cli.docs.sync import BATCH_CHARACTERS, BATCH_DOCUMENTS, Totals, batches, place
+from lithify.cli.docs.sync import Totals, place
 from lithify.errors import Invalid
 
 HEAVY = ("onnxruntime", "qdrant_client", "qdrant_edge", "fastapi", "numpy", "tokenizers")
@@ -16,14 +16,6 @@ def test_a_repository_over_http_has_no_slash() -> None:
     with pytest.raises(Invalid, match=r"'owner\.name'"):
         plain_repo("owner/name")
     assert place(plain_repo("a.b_c-1")) == "/v1/docs/a.b_c-1"
-
-
-def test_batches_are_bounded_by_number_and_by_size() -> None:
-    many = [{"text": "x"}] * (BATCH_DOCUMENTS + 1)
-    assert [len(batch) for batch in batches(iter(many))] == [BATCH_DOCUMENTS, 1]
-    long = [{"text": "x" * (BATCH_CHARACTERS - 1)}, {"text": "xx"}, {"text": "y" * BATCH_CHARACTERS * 2}]
-    assert [len(batch) for batch in batches(iter(long))] == [1, 1, 1]
-    assert not list(batches(iter([])))
 
 
 def test_results_are_counted_by_what_happened() -> None:
