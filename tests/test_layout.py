@@ -12,7 +12,7 @@ TOP_LEVEL = {
     *ROOTS,
     *("tests", "deploy", "models", "docs"),
     *("pyproject.toml", "compose.yaml", "requirements.lock", "requirements-dev.lock", "Makefile"),
-    *("README.md", "LICENSE", "CHANGELOG.md", ".ci", ".github", ".gitignore"),
+    *("README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci", ".github", ".gitignore"),
 }
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 40
