@@ -1,4 +1,4 @@
-"""Guards the references between the code and docs/spec: a number that is cited can be opened, a file that is named exists."""
+"""Guards the references between code and docs/spec: what is cited can be opened, what is named exists."""
 
 import re
 from pathlib import Path
