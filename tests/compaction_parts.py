@@ -9,13 +9,13 @@ from typing import Any, Final
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
+from lithify.compaction import JOB, Cause, SessionKey
 from lithify.compactor.job import compact_session
 from lithify.compactor.parts import Compactor
 from lithify.embedder.records import turn_records
 from lithify.embedding import Embedder
 from lithify.events import Event
 from lithify.jobs import JobContext, open_connection
-from lithify.jobs.compaction import JOB, Cause, SessionKey
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.compaction.plan import CompactionPolicy
 from lithify.memory.lexical.analyser import LexicalAnalyser

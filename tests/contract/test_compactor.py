@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from redis.asyncio import Redis
 
-from lithify.jobs.compaction import Cause, SessionKey
+from lithify.compaction import Cause, SessionKey
 from lithify.memory.compaction.sanitiser import CODE_OMITTED
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.store import LEXICAL, TIER_NAMES, Query, SparseVector, Where

@@ -10,13 +10,13 @@ import pytest_asyncio
 
 from lithify.access import KeyScope
 from lithify.assembly.library.compaction_routes import Compactions, compaction_router
+from lithify.compaction import SessionKey
 from lithify.compactor.records import summary_memory, summary_of_memory, summary_point
 from lithify.compactor.retention import purgeable
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.http import create_app
 from lithify.http.access import Access
-from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.summary_id import summary_id
 from lithify.store import Record
 from lithify.store.memory_record import COLLECTION

@@ -16,12 +16,12 @@ from lithify.access import KeyScope
 from lithify.assembly.library.export import PAGE, Exporter
 from lithify.assembly.library.export_routes import export_router
 from lithify.assembly.library.importing import Importer
+from lithify.compaction import SessionKey
 from lithify.embedding import Embedder, HashEmbedder
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.events.scope import DEFAULT_TENANT, SHARED
 from lithify.http import create_app
 from lithify.http.access import Access
-from lithify.jobs.compaction import SessionKey
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import CollectionSpec, Record, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from lithify.compaction import SessionKey
 from lithify.compactor.activity import note_activity
 from lithify.compactor.session_state import SessionStates
 from lithify.embedding import HashEmbedder
@@ -19,7 +20,6 @@ from lithify.forgetter import job as forgetter_job
 from lithify.forgetter.backlog import Backlog
 from lithify.forgetter.case import Case
 from lithify.forgetting import memory_target
-from lithify.jobs.compaction import SessionKey
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import DeadLetters, keys

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from lithify.compaction import JOB, Cause, SessionKey, request_compaction
 from lithify.errors import Unavailable
 from lithify.forgetter.case import Case
 from lithify.forgetter.compactions import Compactions
 from lithify.forgetting import Kind, Target, are_forgotten, present_moment, put_tombstones
 from lithify.jobs import JobContext
-from lithify.jobs.compaction import JOB, Cause, SessionKey, request_compaction
 from lithify.store import VectorStore
 from lithify.streams import keys
 from tests.compaction_parts import Watched

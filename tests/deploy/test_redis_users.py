@@ -9,11 +9,11 @@ import redis
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from lithify.access import KeyScope
+from lithify.compaction import JOB
+from lithify.compaction import QUEUE as COMPACTION
 from lithify.compactor.trigger import CompactionTrigger
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.jobs import JobContext, open_connection
-from lithify.jobs.compaction import JOB
-from lithify.jobs.compaction import QUEUE as COMPACTION
 from lithify.jobs.overview import read_queues
 from lithify.node.metrics import Gauges
 from lithify.streams import Consumer, DeadLetters, Janitor, keys, open_consumer, probe

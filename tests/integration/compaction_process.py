@@ -11,12 +11,12 @@ from typing import Final
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
+from lithify.compaction import JOB, QUEUE
 from lithify.compactor.job import compact_session
 from lithify.compactor.parts import Compactor
 from lithify.embedding import HashEmbedder
 from lithify.events import system_clock
 from lithify.jobs import JobRunner, given, open_connection
-from lithify.jobs.compaction import JOB, QUEUE
 from lithify.memory.compaction.plan import CompactionPolicy
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import EdgeStore, ServerStore, VectorStore

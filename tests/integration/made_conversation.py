@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from lithify.compaction import SessionKey
 from lithify.events import Event
-from lithify.jobs.compaction import SessionKey
 
 KEY: Final = SessionKey("acme", "ada", "planning")
 SEED: Final = 20

@@ -12,9 +12,9 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from rq.job import JobStatus
 
+from lithify.compaction import JOB, QUEUE, Cause
 from lithify.events import EVERY_TENANT
 from lithify.jobs import enqueue, open_queue
-from lithify.jobs.compaction import JOB, QUEUE, Cause
 from lithify.store import CollectionSpec, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.streams.crash import EXIT_CODE

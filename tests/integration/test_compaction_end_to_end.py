@@ -9,12 +9,12 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from lithify.assembly.library.expansion import expand_summary
+from lithify.compaction import Cause
 from lithify.embedder.records import turn_records
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.gatekeeper.judge import Judge, gate_config
 from lithify.gatekeeper.worker import GateWorker
-from lithify.jobs.compaction import Cause
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.node.parts import collection_spec

@@ -7,13 +7,13 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from rq.job import JobStatus
 
+from lithify.compaction import JOB, Cause, SessionKey, read_compaction, request_compaction
 from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
 from lithify.compactor.session_state import SessionStates
 from lithify.compactor.trigger import CompactionTrigger
 from lithify.errors import Invalid
 from lithify.events import Event, encode_event
 from lithify.jobs import JobContext
-from lithify.jobs.compaction import JOB, Cause, SessionKey, read_compaction, request_compaction
 from lithify.streams import Consumer, Delivery, keys, publish_stored
 from lithify.streams.delivery import Entry
 from lithify.streams.groups import COMPACT

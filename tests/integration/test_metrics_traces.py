@@ -8,10 +8,10 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
+from lithify.compaction import JOB
 from lithify.compactor.trigger import CompactionTrigger
 from lithify.events import system_clock
 from lithify.jobs import JobContext, open_connection
-from lithify.jobs.compaction import JOB
 from lithify.streams import Consumer, keys
 from lithify.streams.groups import COMPACT
 from tests.integration.jobs_parts import queued, record, runner

@@ -8,6 +8,8 @@ from typing import Final
 
 from lithify.archiver.inspection import JOB as INSPECT_ARCHIVE
 from lithify.archiver.inspection import inspect_archive
+from lithify.compaction import JOB as COMPACT
+from lithify.compaction import QUEUE as COMPACTION
 from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
 from lithify.compactor.job import compact_session
 from lithify.compactor.parts import Compactor
@@ -33,8 +35,6 @@ from lithify.jobs import (
     given,
     open_connection,
 )
-from lithify.jobs.compaction import JOB as COMPACT
-from lithify.jobs.compaction import QUEUE as COMPACTION
 from lithify.librarian.catch_up import catch_up
 from lithify.librarian.lane import cook
 from lithify.librarian.vectors import VectorParts

@@ -11,6 +11,7 @@ import structlog
 from fastapi import APIRouter
 
 from lithify.access import KeyDoor
+from lithify.compaction import QUEUE as COMPACTION
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import system_clock
 from lithify.forgetting import QUEUE as FORGETTING
@@ -19,7 +20,6 @@ from lithify.http import create_app
 from lithify.http.access import Access
 from lithify.http.reference import reference_router
 from lithify.jobs import open_connection
-from lithify.jobs.compaction import QUEUE as COMPACTION
 from lithify.node import jobs, services, workers
 from lithify.node.dashboard import dashboard
 from lithify.node.metrics import Gauges, metrics_router

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lithify.compaction import SessionKey
 from lithify.compactor.records import summary_memory, summary_of_memory, summary_point, turn_of
-from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.summary_id import Lineage, summary_id
 from lithify.memory.compaction.summary_record import SummaryRecord
 from lithify.store.memory_record import MemoryRecord

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from lithify.compaction import SessionKey
 from lithify.compactor.session_view import FULL_TIER, Session
 from lithify.compactor.vectors import KnownVectors
 from lithify.embedding import HashEmbedder, Vectors
-from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.plan import SessionView
 from lithify.store import Record
 from lithify.store.memory_record import MemoryRecord

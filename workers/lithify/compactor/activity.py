@@ -7,10 +7,10 @@ from typing import Final, cast
 from pydantic import JsonValue
 from redis.asyncio import Redis
 
+from lithify.compaction import Cause, SessionKey, request_compaction
 from lithify.compactor.session_state import KEPT_S
 from lithify.events import Clock
 from lithify.jobs import JobContext
-from lithify.jobs.compaction import Cause, SessionKey, request_compaction
 from lithify.streams import keys
 from lithify.streams.outage import outages
 

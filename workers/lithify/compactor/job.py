@@ -6,12 +6,12 @@ from typing import Final
 import structlog
 from pydantic import JsonValue
 
+from lithify.compaction import Cause, SessionKey, parse_cause
 from lithify.compactor.parts import Compactor
 from lithify.compactor.run import CompactionRun
 from lithify.compactor.session_view import read_session
 from lithify.errors import Unavailable
 from lithify.jobs import JobContext
-from lithify.jobs.compaction import Cause, SessionKey, cause_of
 from lithify.memory.compaction.commit_steps import StaleGeneration
 from lithify.memory.compaction.plan import CompactionReport, Trigger
 from lithify.streams import crash_point
@@ -34,7 +34,7 @@ async def compact_session(
     Raises Unavailable when a server or the model is away and StaleGeneration when the session moved on meanwhile: in
     both cases what was committed stays, and the next attempt goes on from there.
     """
-    key, cause, parts = SessionKey(tenant, user, session), cause_of(trigger), context.parts
+    key, cause, parts = SessionKey(tenant, user, session), parse_cause(trigger), context.parts
     progress = await parts.states.read(key)
     found = await read_session(parts.store, key, progress.state)
     if cause is Cause.TOKENS and found.uncovered_tokens < parts.tokens:

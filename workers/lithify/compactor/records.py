@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from lithify.jobs.compaction import SessionKey
+from lithify.compaction import SessionKey
 from lithify.memory.compaction.guidance import Shard
 from lithify.memory.compaction.summary_id import Lineage, summary_id
 from lithify.memory.compaction.summary_record import SummaryRecord

@@ -6,7 +6,7 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
-from lithify.jobs.compaction import SessionKey
+from lithify.compaction import SessionKey
 from lithify.memory.compaction.commit_steps import AdvanceState, SessionState, StaleGeneration, require_generation
 from lithify.streams import keys, script
 from lithify.streams.outage import outages

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from lithify.compaction import SessionKey
 from lithify.compactor.records import summary_of_memory, turn_of
-from lithify.jobs.compaction import SessionKey
 from lithify.memory.compaction.commit_steps import SessionState
 from lithify.memory.compaction.plan import SessionView
 from lithify.store import Record, VectorStore, Where

@@ -8,10 +8,10 @@ import structlog
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
+from lithify.compaction import Cause, SessionKey, request_compaction
 from lithify.compactor.activity import note_activity
 from lithify.compactor.session_state import SessionStates
 from lithify.events import Clock, Event
-from lithify.jobs.compaction import Cause, SessionKey, request_compaction
 from lithify.memory.tokens import estimate_tokens
 from lithify.streams import Delivery
 from lithify.telemetry.trace import trace_id_of

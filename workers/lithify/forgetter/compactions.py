@@ -7,10 +7,10 @@ from typing import Final
 
 from redis import Redis
 
+from lithify.compaction import JOB, QUEUE
 from lithify.errors import Unavailable
 from lithify.forgetter.case import Case
 from lithify.forgetting import Target
-from lithify.jobs.compaction import JOB, QUEUE
 from lithify.jobs.connection import in_thread
 from lithify.jobs.enqueue import find
 from lithify.jobs.record import open_queue

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple, cast
 
 from redis.asyncio import Redis
 
+from lithify.compaction import SessionKey
 from lithify.errors import Invalid
 from lithify.events import Event, decode_event
 from lithify.forgetter.case import Case
-from lithify.jobs.compaction import SessionKey
 from lithify.streams import keys, script
 from lithify.streams.outage import outages
 

@@ -11,11 +11,11 @@ from redis import Redis
 from lithify.access import KeyScope
 from lithify.assembly.library.expansion import expand_summary
 from lithify.assembly.library.memories import id_in
+from lithify.compaction import Cause, SessionKey, read_compaction, request_compaction
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.http import JsonRoute, NotFound
 from lithify.http.access import Access
-from lithify.jobs.compaction import Cause, SessionKey, read_compaction, request_compaction
 from lithify.memory.compaction.expansion import MAX_DEPTH
 from lithify.store import Record, VectorStore
 

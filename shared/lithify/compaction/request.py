@@ -75,7 +75,7 @@ async def read_compaction(connection: Redis, key: SessionKey) -> Compaction | No
     return await in_thread(_read, connection, job_id(JOB, key.name))
 
 
-def cause_of(trigger: str) -> Cause:
+def parse_cause(trigger: str) -> Cause:
     try:
         return Cause(trigger)
     except ValueError:
