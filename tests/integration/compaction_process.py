@@ -16,7 +16,7 @@ from lithify.compactor.job import compact_session
 from lithify.compactor.parts import Compactor
 from lithify.embedding import HashEmbedder
 from lithify.events import system_clock
-from lithify.jobs import JobRunner, given, open_connection
+from lithify.jobs import JobRunner, bind_parts, open_connection
 from lithify.memory.compaction.plan import CompactionPolicy
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import EdgeStore, ServerStore, VectorStore
@@ -37,11 +37,18 @@ async def open_store(place: str) -> AsyncIterator[VectorStore]:
 
 
 @contextmanager
-def compaction_runner(connection: BlockingRedis, redis: Redis, store: VectorStore) -> Iterator[JobRunner[None]]:
+def compaction_runner(connection: BlockingRedis, redis: Redis, store: VectorStore) -> Iterator[JobRunner]:
     parts = Compactor(store, EMBEDDER, LexicalAnalyser(), redis, 2, system_clock, 100, CompactionPolicy(10))
     with ThreadPoolExecutor(1) as executor:
-        jobs = {JOB: given(compact_session, parts)}
-        yield JobRunner(connection, QUEUE, jobs, None, executor, QUICK, system_clock)
+        jobs = {JOB: bind_parts(compact_session, parts)}
+        yield JobRunner(
+            connection=connection,
+            queue=QUEUE,
+            registry=jobs,
+            executor=executor,
+            settings=QUICK,
+            clock=system_clock,
+        )
 
 
 async def main(redis_url: str, place: str) -> None:

@@ -1,7 +1,7 @@
 """What the job tests are made of: a connection that is checked for leaks, and runners that run inside the test."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final
@@ -10,7 +10,7 @@ from redis import Redis
 from rq.job import JobStatus
 
 from lithify.events import system_clock
-from lithify.jobs import JobFunction, JobRunner, Policy, RunnerSettings, open_connection, open_queue
+from lithify.jobs import JobRunner, Policy, Registry, RunnerSettings, open_connection, open_queue
 from lithify.jobs.enqueue import find
 from lithify.jobs.keys import is_permanent
 from lithify.jobs.record import NamedJob
@@ -41,20 +41,27 @@ def _has_ended(connection: Redis, key: str) -> bool:
     if not key.startswith("rq:job:"):
         return False
     job = find(connection, key.removeprefix("rq:job:"))
-    return job is None or job.ended
+    return job is None or job.has_ended
 
 
 def runner(
     connection: Redis,
-    registry: Mapping[str, JobFunction[None]],
+    registry: Registry,
     settings: RunnerSettings = CALM,
     executor: ThreadPoolExecutor | None = None,
-) -> JobRunner[None]:
-    return JobRunner(connection, QUEUE, registry, None, executor or ThreadPoolExecutor(1), settings, system_clock)
+) -> JobRunner:
+    return JobRunner(
+        connection=connection,
+        queue=QUEUE,
+        registry=registry,
+        executor=executor or ThreadPoolExecutor(1),
+        settings=settings,
+        clock=system_clock,
+    )
 
 
 @asynccontextmanager
-async def running(*runners: JobRunner[None]) -> AsyncIterator[None]:
+async def running(*runners: JobRunner) -> AsyncIterator[None]:
     """Runs runners beside the test and drains them at its end; what they raise fails the test."""
     async with asyncio.TaskGroup() as tasks:
         for one in runners:

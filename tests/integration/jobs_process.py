@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lithify.events import system_clock
-from lithify.jobs import JobContext, JobRunner, Registry, open_connection
+from lithify.jobs import JobContext, JobRunner, bind_parts, open_connection
 from lithify.streams import arm
 from tests.integration.jobs_parts import QUEUE, QUICK
 
@@ -41,12 +41,16 @@ async def deadly(context: JobContext[Path]) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-REGISTRY: Registry[Path] = {"steps": steps, "deadly": deadly}
-
-
 async def main(url: str, folder: Path) -> None:
     with open_connection(url) as connection, ThreadPoolExecutor(1) as executor:
-        runner = JobRunner(connection, QUEUE, REGISTRY, folder, executor, QUICK, system_clock)
+        runner = JobRunner(
+            connection=connection,
+            queue=QUEUE,
+            registry={"steps": bind_parts(steps, folder), "deadly": bind_parts(deadly, folder)},
+            executor=executor,
+            settings=QUICK,
+            clock=system_clock,
+        )
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, runner.stop)
         await runner.run()
 

@@ -30,7 +30,7 @@ from lithify.forgetter.job import forget as forget_job
 from lithify.forgetting import JOB, QUEUE, Target
 from lithify.http import create_app
 from lithify.http.access import Access
-from lithify.jobs import JobRunner, given
+from lithify.jobs import JobRunner, Registry, bind_parts
 from lithify.node.parts import collection_spec
 from lithify.settings import Settings
 from lithify.store import EdgeStore, Record, Where, point_id
@@ -77,10 +77,21 @@ async def asking(world: World, access: Access | None = None) -> AsyncIterator[ht
         yield client
 
 
+def runner_of(world: World, registry: Registry) -> JobRunner:
+    return JobRunner(
+        connection=world.connection,
+        queue=QUEUE,
+        registry=registry,
+        executor=world.executor,
+        settings=jobs_parts.CALM,
+        clock=system_clock,
+    )
+
+
 @asynccontextmanager
 async def working(world: World) -> AsyncIterator[None]:
-    registry = {JOB: given(forget_job, world.parts())}
-    runner = JobRunner(world.connection, QUEUE, registry, None, world.executor, jobs_parts.CALM, system_clock)
+    registry = {JOB: bind_parts(forget_job, world.parts())}
+    runner = runner_of(world, registry)
     async with jobs_parts.running(runner):
         yield
 
@@ -92,7 +103,7 @@ async def test_ticket_leads_to_the_receipt(world: World) -> None:
         assert (asked.status_code, asked.json()["status"], asked.json()["receipt"]) == (202, "queued", None)
         path = f"/v1/forgettings/{asked.json()['id']}"
         async with working(world):
-            await jobs_parts.eventually(lambda: jobs_parts.record(world.connection, asked.json()["id"]).ended)
+            await jobs_parts.eventually(lambda: jobs_parts.record(world.connection, asked.json()["id"]).has_ended)
         done = (await http.get(path)).json()
         async with asking(world, Access.open()) as stranger:
             assert (await stranger.get(path)).status_code == 404
@@ -185,7 +196,7 @@ async def test_terminal_tells_of_a_forgetting_that_was_given_up(world: World) ->
     async def hopeless(_context: object, **_args: object) -> None:
         raise Invalid("the archive cannot be read")
 
-    runner = JobRunner(world.connection, QUEUE, {JOB: hopeless}, None, world.executor, jobs_parts.CALM, system_clock)
+    runner = runner_of(world, {JOB: hopeless})
     async with jobs_parts.running(runner), served(router(world)) as url:
         done = await typed(command(forget), url, "--user", "u1", "--yes")
     assert isinstance(done.exception, NotForgotten)

@@ -10,9 +10,9 @@ from rq.job import JobStatus
 from rq.utils import current_timestamp
 
 from lithify.errors import Invalid
-from lithify.events import system_clock
-from lithify.jobs import JobContext, Policy, enqueue, list_failed, open_queue, read_queues, retry_failed
-from lithify.jobs.clerk import Clerk
+from lithify.events import EVERY_TENANT, system_clock
+from lithify.jobs import JobContext, Policy, enqueue, list_jobs, open_queue, read_queues, retry_failed, show_job
+from lithify.jobs.rq_slot import RqSlot
 from tests.integration.jobs_parts import ONE_RETRY, QUEUE, has_status, opened, queued, record, runner, running
 
 
@@ -70,7 +70,7 @@ async def test_the_oldest_waiting_job_tells_the_age_of_its_queue(jobs: Redis) ->
     then = int(enqueued_at.timestamp() * 1000)
     [state] = await read_queues(jobs, lambda: then + 90_000)
     assert state.oldest_age_ms == 90_000
-    Clerk.open(queue, 60).pop(0.1)
+    RqSlot.open(queue, 60).pop(0.1)
     [state] = await read_queues(jobs, lambda: then + 90_000)
     assert (state.queued, state.oldest_age_ms) == (2, 90_000), "a popped job is waiting until it is begun"
 
@@ -78,12 +78,12 @@ async def test_the_oldest_waiting_job_tells_the_age_of_its_queue(jobs: Redis) ->
 async def test_looking_recovers_nothing(jobs: Redis) -> None:
     queue = open_queue(jobs, QUEUE)
     ticket = await enqueue(queue, "compact", {}, unique_id="x")
-    clerk = Clerk.open(queue, 60)
-    job = clerk.pop(1)
+    slot = RqSlot.open(queue, 60)
+    job = slot.pop(1)
     assert job is not None
-    clerk.begin(job)
-    assert clerk.execution is not None
-    jobs.zadd(f"rq:wip:{QUEUE}", {clerk.execution.composite_key: current_timestamp() - 1})
+    slot.begin(job)
+    assert slot.execution is not None
+    jobs.zadd(f"rq:wip:{QUEUE}", {slot.execution.composite_key: current_timestamp() - 1})
     [state] = await read_queues(jobs, system_clock)
     assert (state.started, state.scheduled) == (1, 0)
     assert record(jobs, ticket.job_id).retries_left == len(Policy().retry_after_s)
@@ -91,14 +91,16 @@ async def test_looking_recovers_nothing(jobs: Redis) -> None:
 
 async def test_failed_jobs_are_listed_with_their_trace(jobs: Redis) -> None:
     job_id = await put_failed(jobs, "tenant/session")
-    [failed] = await list_failed(jobs, QUEUE, limit=10)
-    assert failed.job_id == job_id
-    assert failed.description == "spoil tenant/session"
+    [failed] = await list_jobs(jobs, EVERY_TENANT, QUEUE, "failed", limit=10)
+    shown = await show_job(jobs, EVERY_TENANT, job_id)
+    assert shown is not None
+    assert shown.job == failed
+    assert (failed.job_id, failed.name) == (job_id, "spoil")
     assert failed.reason == "lithify.errors.Invalid: spoilt"
-    assert "in spoil" in failed.trace
+    assert "in spoil" in (shown.trace or "")
     assert failed.attempts == 1
-    assert failed.failed_at_ms is not None
-    assert await list_failed(jobs, QUEUE, limit=10, offset=1) == []
+    assert failed.ended_at is not None
+    assert await list_jobs(jobs, EVERY_TENANT, QUEUE, "failed", limit=10, offset=1) == []
 
 
 async def test_a_failed_job_tried_again_resumes_and_cannot_get_lost(jobs: Redis) -> None:
@@ -122,7 +124,7 @@ async def test_a_failed_job_tried_again_resumes_and_cannot_get_lost(jobs: Redis)
     async with running(runner(jobs, {"walk": resume})):
         await has_status(jobs, ticket.job_id, JobStatus.FINISHED)
     assert resumed == [5]
-    assert await list_failed(jobs, QUEUE, limit=10) == []
+    assert await list_jobs(jobs, EVERY_TENANT, QUEUE, "failed", limit=10) == []
 
 
 async def test_only_failed_jobs_can_be_tried_again(jobs: Redis) -> None:

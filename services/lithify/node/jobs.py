@@ -31,8 +31,8 @@ from lithify.jobs import (
     RunnerSettings,
     Schedule,
     Scheduler,
+    bind_parts,
     daily,
-    given,
     open_connection,
 )
 from lithify.librarian.catch_up import catch_up
@@ -68,25 +68,32 @@ class JobParts:
     summariser: Abstractive | None
 
 
-def job_runners(parts: JobParts, seal: Seal | None, stack: AsyncExitStack) -> list[JobRunner[None]]:
+def job_runners(parts: JobParts, seal: Seal | None, stack: AsyncExitStack) -> list[JobRunner]:
     """Of all queues, for a process that does everything."""
-    forgetting = {FORGET: given(forget, forgetter(parts.settings, parts.redis, parts.store, seal))}
+    forgetting = {FORGET: bind_parts(forget, forgetter(parts.settings, parts.redis, parts.store, seal))}
     known = registry(parts) | forgetting
     return [job_runner(parts.redis, name, known, stack) for name in QUEUES]
 
 
-def job_runner(redis: RedisParts, name: str, known: Registry[None], stack: AsyncExitStack) -> JobRunner[None]:
+def job_runner(redis: RedisParts, name: str, known: Registry, stack: AsyncExitStack) -> JobRunner:
     connection = open_connection(redis.url)
     stack.callback(connection.close)
     executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="job"))
-    return JobRunner(connection, name, known, None, executor, RunnerSettings(), system_clock)
+    return JobRunner(
+        connection=connection,
+        queue=name,
+        registry=known,
+        executor=executor,
+        settings=RunnerSettings(),
+        clock=system_clock,
+    )
 
 
 def forgetting_runner(
     settings: Settings, redis: RedisParts, store: VectorStore, seal: Seal | None, stack: AsyncExitStack
-) -> JobRunner[None]:
+) -> JobRunner:
     """Runs where the archive lies; `seal` closes the segment that is being written, None where none is."""
-    known = {FORGET: given(forget, forgetter(settings, redis, store, seal))}
+    known = {FORGET: bind_parts(forget, forgetter(settings, redis, store, seal))}
     return job_runner(redis, FORGETTING, known, stack)
 
 
@@ -101,13 +108,13 @@ def registry(parts: JobParts) -> dict[str, JobFunction[None]]:
     redis = parts.redis.client
     idle = IdleSearch(redis, settings.partitions, settings.compact_idle_minutes * MINUTE_MS, system_clock)
     return {
-        INSPECT_ARCHIVE: given(inspect_archive, settings.archive_folder),
-        BACKFILL: given(backfill, BackfillParts(store, embedder, redis, settings.partitions, system_clock)),
-        COMPACT: given(compact_session, compactor(parts)),
-        IDLE_JOB: given(compact_idle, idle),
-        PURGE_JOB: given(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
-        EMBED_DOCS: given(catch_up, VectorParts(store, embedder)),
-        COOK_DOCS: given(cook, docs.lane(settings, parts.redis, parts.model, store)),
+        INSPECT_ARCHIVE: bind_parts(inspect_archive, settings.archive_folder),
+        BACKFILL: bind_parts(backfill, BackfillParts(store, embedder, redis, settings.partitions, system_clock)),
+        COMPACT: bind_parts(compact_session, compactor(parts)),
+        IDLE_JOB: bind_parts(compact_idle, idle),
+        PURGE_JOB: bind_parts(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
+        EMBED_DOCS: bind_parts(catch_up, VectorParts(store, embedder)),
+        COOK_DOCS: bind_parts(cook, docs.lane(settings, parts.redis, parts.model, store)),
     }
 
 

@@ -1,4 +1,4 @@
-"""How the compaction of a session is asked for and watched, the same for the worker's triggers and for the services."""
+"""Asks for the compaction of a session and reads how it fares, alike for the worker's triggers and for the services."""
 
 import json
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ JOB: Final = "compact_session"
 
 
 class Cause(StrEnum):
-    """Why a session is to be compacted; it decides how much there must be to compact."""
+    """A cause says why a session is to be compacted, and so how much there must be to compact."""
 
     TOKENS = "tokens"
     IDLE = "idle"
@@ -29,7 +29,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """One conversation. Hosts may name the sessions of two users alike."""
+    """A key names one conversation. Hosts may name the sessions of two users alike."""
 
     tenant: str
     user: str
@@ -41,7 +41,7 @@ class SessionKey:
 
     @property
     def name(self) -> str:
-        """One text from which the parts can be told again."""
+        """One text from which `parse` makes the key again."""
         return json.dumps([self.tenant, self.user, self.session])
 
     @classmethod
@@ -51,7 +51,7 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """The latest compaction of a session; `result` is set once it is finished, `error` once it is given up."""
+    """The latest compaction of a session has a `result` once it is finished, an `error` once it was given up."""
 
     job_id: str
     status: str
@@ -62,8 +62,9 @@ class Compaction:
 async def request_compaction(
     connection: Redis, key: SessionKey, cause: Cause, traceparent: str | None = None
 ) -> Ticket:
-    """Durable on return. While one waits or runs there is no second one of the session, whatever its cause.
+    """Queues a compaction, durably on return.
 
+    While one waits or runs there is no second one of the session, whatever its cause.
     Raises Unavailable if Redis cannot serve; asking again is safe.
     """
     args = {"tenant": key.tenant, "user": key.user, "session": key.session, "trigger": cause.value}
@@ -71,11 +72,12 @@ async def request_compaction(
 
 
 async def read_compaction(connection: Redis, key: SessionKey) -> Compaction | None:
-    """None if none was asked for, or so long ago that its record is gone. Raises Unavailable."""
+    """Returns None if none was asked for, or so long ago that its record is gone. Raises Unavailable."""
     return await in_thread(_read, connection, job_id(JOB, key.name))
 
 
 def parse_cause(trigger: str) -> Cause:
+    """Raises Invalid for a word that is no cause."""
     try:
         return Cause(trigger)
     except ValueError:
@@ -86,11 +88,5 @@ def _read(connection: Redis, wanted: str) -> Compaction | None:
     job = find(connection, wanted)
     if job is None:
         return None
-    latest = job.latest_result() if job.ended else None
-    trace = (latest.exc_string if latest else None) or ""
-    return Compaction(
-        job_id=wanted,
-        status=job.get_status(refresh=False).value,
-        result=latest.return_value if latest else None,
-        error=trace.strip().rpartition("\n")[2] or None,
-    )
+    outcome = job.outcome()
+    return Compaction(wanted, outcome.status, outcome.result, outcome.reason)

@@ -11,7 +11,7 @@ from redis.exceptions import ResponseError
 from lithify.forgetting.target import Target
 from lithify.jobs.connection import in_thread
 from lithify.jobs.enqueue import DAY_S, Policy, Ticket, enqueue, find
-from lithify.jobs.record import NamedJob, open_queue
+from lithify.jobs.record import open_queue
 from lithify.streams import keys
 from lithify.streams.outage import outages
 from lithify.streams.progress import StreamId
@@ -85,13 +85,5 @@ def _read(connection: BlockingRedis, tenant: str, forgetting_id: str) -> Forgett
     job = find(connection, forgetting_id) if forgetting_id.startswith(f"{JOB}-") else None
     if job is None or job.call.name != JOB or job.call.args.get("tenant") != tenant:
         return None
-    return _described(job)
-
-
-def _described(job: NamedJob) -> Forgetting:
-    latest = job.latest_result() if job.ended else None
-    trace = (latest.exc_string if latest else None) or ""
-    status = job.get_status(refresh=False).value
-    return Forgetting(
-        job.id, status, latest.return_value if latest else None, trace.strip().rpartition("\n")[2] or None
-    )
+    outcome = job.outcome()
+    return Forgetting(job.id, outcome.status, outcome.result, outcome.reason)

@@ -1,10 +1,18 @@
 """Named background jobs on RQ: queued once per id, retried, resumable, and run without fork, pickle or signals."""
 
 from lithify.jobs.connection import open_connection
-from lithify.jobs.context import JobContext, JobFunction, Registry, given
+from lithify.jobs.context import JobContext, JobFunction, Registry, bind_parts
 from lithify.jobs.enqueue import Policy, Ticket, enqueue, job_id
-from lithify.jobs.listing import STATUSES, JobDetail, JobSummary, list_jobs, show_job
-from lithify.jobs.overview import FailedJob, QueueState, list_failed, read_queues, retry_failed
+from lithify.jobs.overview import (
+    STATUSES,
+    JobDetail,
+    JobSummary,
+    QueueState,
+    list_jobs,
+    read_queues,
+    retry_failed,
+    show_job,
+)
 from lithify.jobs.record import open_queue
 from lithify.jobs.runner import JobRunner, RunnerSettings
 from lithify.jobs.schedule import Schedule, daily, due
@@ -12,7 +20,6 @@ from lithify.jobs.scheduler import Scheduler
 
 __all__ = [
     "STATUSES",
-    "FailedJob",
     "JobContext",
     "JobDetail",
     "JobFunction",
@@ -25,12 +32,11 @@ __all__ = [
     "Schedule",
     "Scheduler",
     "Ticket",
+    "bind_parts",
     "daily",
     "due",
     "enqueue",
-    "given",
     "job_id",
-    "list_failed",
     "list_jobs",
     "open_connection",
     "open_queue",

@@ -1,4 +1,4 @@
-"""What a job is given besides its arguments, and how its function is found and called."""
+"""Defines what a job works with besides its arguments, and finds and calls its function by name."""
 
 import asyncio
 import functools
@@ -27,6 +27,8 @@ Other = TypeVar("Other")
 
 @dataclass(frozen=True, slots=True)
 class JobContext(Generic[Parts]):
+    """A job sees its own id and attempt, the `parts` bound to it, and the means to run long work and to resume."""
+
     job_id: str
     name: str
     attempt: int
@@ -37,35 +39,46 @@ class JobContext(Generic[Parts]):
     ending: Callable[[], bool] = lambda: False
 
     def with_parts(self, parts: Other) -> "JobContext[Other]":
-        return JobContext(self.job_id, self.name, self.attempt, parts, self.executor, self.connection, self.ending)
+        return JobContext(
+            job_id=self.job_id,
+            name=self.name,
+            attempt=self.attempt,
+            parts=parts,
+            executor=self.executor,
+            connection=self.connection,
+            ending=self.ending,
+        )
 
     async def checkpoint(self, cursor: JsonValue) -> None:
-        """Remember how far the job has come: a later attempt finds it, a new job of the same id does not."""
+        """Stores how far the job has come: a later attempt finds it, a new job of the same id does not."""
         value = json.dumps(cursor, allow_nan=False)
         await in_thread(self.connection.set, keys.checkpoint(self.job_id), value, ex=CHECKPOINT_TTL_S)
 
     async def resume(self) -> JsonValue:
-        """The last checkpoint of an earlier attempt; None means from the start."""
+        """Returns the last checkpoint of an earlier attempt; None means from the start."""
         value = await in_thread(self.connection.get, keys.checkpoint(self.job_id))
         return None if value is None else json.loads(value)
 
     async def offload(self, work: Callable[Q, T], *args: Q.args, **kwargs: Q.kwargs) -> T:
-        """Run work that needs a processor beside the loop; a job must never hold the loop up."""
+        """Runs work that needs a processor beside the loop; a job must never hold the loop up.
+
+        A cancelled job stops waiting; the thread goes on until `work` returns.
+        """
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.executor, lambda: work(*args, **kwargs))
 
 
 JobFunction: TypeAlias = Callable[Concatenate[JobContext[Parts], ...], Awaitable[object]]
-"""Takes the context and the arguments by name; returns JSON. It may run more than once, so it must be idempotent.
+"""A job takes the context and its arguments by name, and returns JSON. It may run twice, so it must be idempotent.
 
-Raises Invalid if it can never succeed, Unavailable while a dependency is away, anything else to be tried again."""
+It raises Invalid if it can never succeed, Unavailable while a dependency is away, anything else to be tried again."""
 
-Registry: TypeAlias = Mapping[str, JobFunction[Parts]]
-"""The jobs a process can run, by name."""
+Registry: TypeAlias = Mapping[str, JobFunction[None]]
+"""The jobs a process can run, by name; `bind_parts` has given each what it works on."""
 
 
-def given(function: JobFunction[Parts], parts: Parts) -> JobFunction[None]:
-    """The job with the parts it works on, so that one runner can run jobs that need different ones."""
+def bind_parts(function: JobFunction[Parts], parts: Parts) -> JobFunction[None]:
+    """Returns the job with the parts it works on, so that one runner can run jobs that need different ones."""
 
     @functools.wraps(function)
     async def run(context: JobContext[None], **args: JsonValue) -> object:
@@ -74,8 +87,11 @@ def given(function: JobFunction[Parts], parts: Parts) -> JobFunction[None]:
     return run
 
 
-async def perform(registry: Registry[Parts], context: JobContext[Parts], args: Mapping[str, JsonValue]) -> object:
-    """Raises Invalid for an unknown name, for arguments the job does not take and for a result that is not JSON."""
+async def perform(registry: Registry, context: JobContext[None], args: Mapping[str, JsonValue]) -> object:
+    """Calls the job of the context's name.
+
+    Raises Invalid for an unknown name, for arguments the job does not take and for a result that is not JSON.
+    """
     function = registry.get(context.name)
     if function is None:
         raise Invalid(f"no job is named {context.name}; this process knows: {', '.join(sorted(registry)) or 'none'}")

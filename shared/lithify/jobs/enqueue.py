@@ -89,7 +89,7 @@ def put(
 
     def step(pipe: Pipeline) -> Ticket:
         earlier = find(queue.connection, job.id)
-        if earlier is not None and not (rerun and earlier.ended):
+        if earlier is not None and not (rerun and earlier.has_ended):
             return Ticket(job.id, is_new=False)
         pipe.multi()
         _forget(earlier or job, pipe)

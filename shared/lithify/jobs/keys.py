@@ -1,4 +1,4 @@
-"""The Redis keys of jobs: ours, which all expire, and RQ's own, which partly do not."""
+"""Names the Redis keys of jobs: ours, which all expire, and RQ's own, which partly do not."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ from lithify.streams import keys
 PREFIX: Final = f"{keys.PREFIX}jobs:"
 
 SCHEDULER: Final = f"{PREFIX}scheduler"
-"""Lock of the one active scheduler."""
+"""Is the lock of the one active scheduler."""
 
 # RQ's lists and sets per queue stay; upkeep removes what has expired from them. A job's record stays until the job has
 # ended and expires then.
@@ -25,7 +25,7 @@ PERMANENT: Final = (
 
 
 def checkpoint(job_id: str) -> str:
-    """How far a job has come."""
+    """Holds how far a job has come."""
     return f"{PREFIX}checkpoint:{job_id}"
 
 
@@ -35,7 +35,7 @@ def upkeep(queue: str) -> str:
 
 
 def last_period(schedule: str) -> str:
-    """The last period for which a periodic job was started."""
+    """Holds the last period for which a periodic job was started."""
     return f"{PREFIX}period:{schedule}"
 
 

@@ -1,7 +1,16 @@
-"""What operators see of the jobs, and the one thing they do: try a failed one again."""
+"""Shows operators the queues and the jobs in them, and lets them try a failed one again.
 
+A tenant's administrator sees the tenant's own jobs and those that concern no tenant.
+"""
+
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Final
 
+from pydantic import JsonValue
 from redis import Redis
 from redis.client import Pipeline
 from rq import Queue
@@ -9,10 +18,17 @@ from rq.job import JobStatus
 from rq.serializers import JSONSerializer
 
 from lithify.errors import Invalid
-from lithify.events import Clock
+from lithify.events import AnyTenant, Clock, EveryTenant
 from lithify.jobs.connection import in_thread, transact
 from lithify.jobs.enqueue import find
-from lithify.jobs.record import NamedJob, open_queue
+from lithify.jobs.record import JobCall, JobOutcome, NamedJob, open_queue
+
+STATUSES: Final = ("started", "queued", "scheduled", "failed", "finished")
+# Ids looked at for one list: those of other tenants are passed over, and must not make looking slow.
+MOST_LOOKED_AT: Final = 1_000
+
+# RQ takes no other id, and calls one an error instead of missing.
+_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +44,69 @@ class QueueState:
 
 
 @dataclass(frozen=True, slots=True)
-class FailedJob:
+class JobSummary:
+    """Its times are in ms; `reason` is the last line of the error of an attempt that failed."""
+
     job_id: str
-    description: str
+    queue: str
+    name: str
+    status: str
     attempts: int
-    failed_at_ms: int | None
-    reason: str
-    trace: str
+    enqueued_at: int | None
+    started_at: int | None
+    ended_at: int | None
+    reason: str | None
+    args: dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class JobDetail:
+    """Adds the whole trace of the error, and the result of a job that has one."""
+
+    job: JobSummary
+    trace: str | None
+    result: JsonValue
 
 
 async def read_queues(connection: Redis, clock: Clock) -> list[QueueState]:
-    """All queues that were ever used, by name. Raises Unavailable."""
+    """Returns all queues that were ever used, by name. Raises Unavailable."""
     return await in_thread(_read_queues, connection, clock())
 
 
-async def list_failed(connection: Redis, queue: str, limit: int, offset: int = 0) -> list[FailedJob]:
-    """Failed jobs, those that are kept longest first: the newest, if all have one policy. Raises Unavailable."""
-    return await in_thread(_list_failed, open_queue(connection, queue), offset, limit)
+async def list_jobs(
+    connection: Redis, scope: AnyTenant, queue: str, status: str, limit: int, offset: int = 0
+) -> list[JobSummary]:
+    """Returns the jobs of a queue in one state.
+
+    Those come first that end or start next; of failed and finished ones the newest.
+    Raises Invalid for an unknown state, Unavailable if Redis cannot serve.
+    """
+    if status not in STATUSES:
+        raise Invalid(f"status: {status[:60]!r} is none of {', '.join(STATUSES)}")
+    return await in_thread(_list, open_queue(connection, queue), scope, status, limit, offset)
+
+
+async def show_job(connection: Redis, scope: AnyTenant, job_id: str) -> JobDetail | None:
+    """Returns None if there is no such job in view. Raises Unavailable if Redis cannot serve."""
+    return await in_thread(_show, connection, scope, job_id)
 
 
 async def retry_failed(connection: Redis, job_id: str) -> None:
-    """Queue a failed job again, with all its retries; it resumes at its checkpoint.
+    """Queues a failed job again, with all its retries; it resumes at its checkpoint.
 
     Raises Invalid if there is no such failed job, Unavailable if Redis cannot serve.
     """
     await in_thread(_retry, connection, job_id)
+
+
+def belongs_to(call: JobCall | None, scope: AnyTenant) -> bool:
+    """Says whether the scope may see the job.
+
+    A job that names no tenant is about the whole node, as maintenance is; one we cannot read is the operator's.
+    """
+    if isinstance(scope, EveryTenant):
+        return True
+    return call is not None and call.args.get("tenant") in (None, scope.tenant)
 
 
 def _read_queues(connection: Redis, now_ms: int) -> list[QueueState]:
@@ -80,23 +134,63 @@ def _oldest_age_ms(queue: Queue, job_ids: list[str], now_ms: int) -> int | None:
     return max(ages, default=None)
 
 
-def _list_failed(queue: Queue, offset: int, limit: int) -> list[FailedJob]:
-    job_ids = queue.failed_job_registry.get_job_ids(offset, offset + limit - 1, desc=True, cleanup=False)
-    found = (find(queue.connection, job_id) for job_id in job_ids)
-    return [_describe(job) for job in found if job is not None]
+def _list(queue: Queue, scope: AnyTenant, status: str, limit: int, offset: int) -> list[JobSummary]:
+    seen = (job for job in _jobs(queue, status) if belongs_to(_call(job), scope))
+    return [_summary(job, job.last_attempt()) for job in islice(seen, offset, offset + limit)]
 
 
-def _describe(job: NamedJob) -> FailedJob:
-    result = job.latest_result()
-    trace = (result.exc_string if result else None) or ""
-    return FailedJob(
+def _jobs(queue: Queue, status: str) -> Iterator[NamedJob]:
+    for job_id in _ids(queue)[status]():
+        job = find(queue.connection, job_id)
+        if job is not None:
+            yield job
+
+
+def _ids(queue: Queue) -> dict[str, Callable[[], list[str]]]:
+    """Returns how the ids of each status are read. Reading must not clean up, see the counts in `_state`."""
+    last = MOST_LOOKED_AT - 1
+    return {
+        "queued": lambda: [*queue.intermediate_queue.get_job_ids(), *queue.get_job_ids(0, MOST_LOOKED_AT)],
+        "started": lambda: queue.started_job_registry.get_job_ids(0, last, cleanup=False),
+        "scheduled": lambda: queue.scheduled_job_registry.get_job_ids(0, last, cleanup=False),
+        "failed": lambda: queue.failed_job_registry.get_job_ids(0, last, desc=True, cleanup=False),
+        "finished": lambda: queue.finished_job_registry.get_job_ids(0, last, desc=True, cleanup=False),
+    }
+
+
+def _show(connection: Redis, scope: AnyTenant, job_id: str) -> JobDetail | None:
+    job = find(connection, job_id) if _ID.fullmatch(job_id) else None
+    if job is None or not belongs_to(_call(job), scope):
+        return None
+    attempt = job.last_attempt()
+    return JobDetail(_summary(job, attempt), attempt.trace, attempt.result)
+
+
+def _summary(job: NamedJob, attempt: JobOutcome) -> JobSummary:
+    call = _call(job)
+    return JobSummary(
         job_id=job.id,
-        description=job.description or "",
+        queue=job.origin,
+        name=call.name if call else "unreadable",
+        status=attempt.status,
         attempts=job.attempt,
-        failed_at_ms=int(job.ended_at.timestamp() * 1000) if job.ended_at else None,
-        reason=trace.strip().rpartition("\n")[2],
-        trace=trace,
+        enqueued_at=_ms(job.enqueued_at),
+        started_at=_ms(job.started_at),
+        ended_at=_ms(job.ended_at),
+        reason=attempt.reason,
+        args=dict(call.args) if call else {},
     )
+
+
+def _call(job: NamedJob) -> JobCall | None:
+    try:
+        return job.call
+    except Invalid:
+        return None
+
+
+def _ms(moment: datetime | None) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
 
 
 def _retry(connection: Redis, job_id: str) -> None:

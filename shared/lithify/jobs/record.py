@@ -1,4 +1,4 @@
-"""A job as RQ stores it, reduced to a name and JSON arguments: nothing in Redis chooses what code is run."""
+"""Reduces a job as RQ stores it to a name and JSON arguments: nothing in Redis chooses what code is run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +22,23 @@ ENDED: Final = frozenset({JobStatus.FINISHED, JobStatus.FAILED, JobStatus.STOPPE
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class JobCall:
     name: str
     args: dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """A job's status, what it returned if it returned, and the trace of its error if it failed."""
+
+    status: str
+    result: JsonValue = None
+    trace: str | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """The last line of the trace."""
+        return (self.trace or "").strip().rpartition("\n")[2] or None
 
 
 class NamedJob(Job):
@@ -38,7 +52,7 @@ class NamedJob(Job):
     hopeless = False
 
     @property
-    def call(self) -> Call:
+    def call(self) -> JobCall:
         """Raises Invalid if the payload is not JSON of ours."""
         try:
             payload = (self.func_name, self.instance, self.args, self.kwargs)
@@ -46,7 +60,7 @@ class NamedJob(Job):
             raise Invalid(f"the payload of job {self.id} is not JSON") from error
         match payload:
             case (str(entry), None, [str(name), dict(args)], dict(kwargs)) if entry == ENTRY and not kwargs:
-                return Call(name, args)
+                return JobCall(name, args)
         raise Invalid(f"the payload of job {self.id} is not a call of {ENTRY}")
 
     @property
@@ -54,17 +68,27 @@ class NamedJob(Job):
         """The trace context of the turn that caused this job."""
         # Whoever writes to Redis may have put anything here.
         meta: object = self.meta
-        given = meta.get(TRACEPARENT) if isinstance(meta, dict) else None
-        return given if isinstance(given, str) else None
+        value = meta.get(TRACEPARENT) if isinstance(meta, dict) else None
+        return value if isinstance(value, str) else None
 
     @property
     def attempt(self) -> int:
-        """1 in the first execution."""
+        """The number of the execution; it is 1 in the first."""
         return len(self.retry_intervals or ()) - (self.retries_left or 0) + 1
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.get_status(refresh=False) in ENDED
+
+    def outcome(self) -> JobOutcome:
+        """Reads how the job ended; before that only its status, because RQ still holds an earlier run's result."""
+        return self.last_attempt() if self.has_ended else JobOutcome(self.get_status(refresh=False).value)
+
+    def last_attempt(self) -> JobOutcome:
+        """Reads what the latest attempt came to, also of a job that waits for its next one."""
+        latest = self.latest_result()
+        status = self.get_status(refresh=False).value
+        return JobOutcome(status, latest.return_value, latest.exc_string) if latest else JobOutcome(status)
 
     @property
     def should_retry(self) -> bool:
@@ -90,7 +114,7 @@ class NamedJob(Job):
         return None
 
     def send_webhooks(self, status: str | JobStatus, *, exc_string: str | None = None) -> None:
-        """There are none."""
+        """Sends nothing: there are none."""
 
 
 def open_queue(connection: Redis, name: str) -> Queue:

@@ -7,18 +7,18 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 from redis import Redis
 
 from lithify.errors import LithifyError, Misconfigured, Unavailable
 from lithify.events import Clock
-from lithify.jobs.clerk import Clerk
 from lithify.jobs.connection import BLOCK_S
-from lithify.jobs.context import JobContext, Parts, Registry, perform
+from lithify.jobs.context import JobContext, Registry, perform
 from lithify.jobs.enqueue import Policy
 from lithify.jobs.record import NamedJob, open_queue
+from lithify.jobs.rq_slot import RqSlot
 from lithify.jobs.upkeep import keep_up
 from lithify.streams.backoff import backoff_ms
 from lithify.streams.crash import crash_point
@@ -56,7 +56,7 @@ class RunnerSettings:
             )
 
 
-class JobRunner(Generic[Parts]):
+class JobRunner:
     """Use `run()` once; `stop()` from anywhere in the same loop.
 
     One queue, because Redis cannot wait for several lists and keep what it hands out on a list of popped jobs.
@@ -66,15 +66,13 @@ class JobRunner(Generic[Parts]):
         self,
         connection: Redis,
         queue: str,
-        registry: Registry[Parts],
-        parts: Parts,
+        registry: Registry,
         executor: Executor,
         settings: RunnerSettings,
         clock: Clock,
     ) -> None:
         self._queue = open_queue(connection, queue)
         self._registry = registry
-        self._parts = parts
         self._executor = executor
         self._settings = settings
         self._clock = clock
@@ -90,11 +88,11 @@ class JobRunner(Generic[Parts]):
         return self._running and self.outage is None and not self._stopping.is_set()
 
     def stop(self) -> None:
-        """Take no more jobs; `run()` returns once those begun have ended."""
+        """Takes no more jobs; `run()` returns once those begun have ended."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Run jobs until stopped. Cancelling ends it at once; what was begun is tried again after its lease."""
+        """Runs jobs until stopped. Cancelling ends it at once; what was begun is tried again after its lease."""
         self._running = True
         try:
             async with asyncio.TaskGroup() as slots:
@@ -106,50 +104,51 @@ class JobRunner(Generic[Parts]):
 
     async def _serve(self) -> None:
         try:
-            clerk = await self._insist(partial(Clerk.open, self._queue, self._settings.lease_s))
+            slot = await self._insist(partial(RqSlot.open, self._queue, self._settings.lease_s))
             while not self._stopping.is_set():
-                await self._turn(clerk)
-            await self._insist(clerk.register_death)
+                await self._turn(slot)
+            await self._insist(slot.register_death)
         except Unavailable as error:
             log.warning("runner_stopped_during_outage", queue=self._queue.name, error=str(error))
 
-    async def _turn(self, clerk: Clerk) -> None:
+    async def _turn(self, slot: RqSlot) -> None:
         self.ticked_at = self._clock()
         try:
             await self._insist(partial(keep_up, self._queue, self._settings.upkeep_s))
-            job = await self._insist(partial(clerk.pop, self._settings.block_s))
+            job = await self._insist(partial(slot.pop, self._settings.block_s))
             if job is not None:
                 crash_point("after_pop")
-                await self._process(clerk, job)
+                await self._process(slot, job)
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - a record nobody can read must not end the runner
             log.error("job_record_unusable", queue=self._queue.name, error=type(error).__name__)
             await self._pause(0)
 
-    async def _process(self, clerk: Clerk, job: NamedJob) -> None:
-        await self._insist(partial(clerk.begin, job))
+    async def _process(self, slot: RqSlot, job: NamedJob) -> None:
+        await self._insist(partial(slot.begin, job))
         crash_point("before_job")
-        async with self._leased(clerk, job):
-            book = await self._run(clerk, job)
+        async with self._keep_lease(slot, job):
+            record_end = await self._run(slot, job)
             crash_point("after_job")
-            await self._insist(book)
+            await self._insist(record_end)
 
-    async def _run(self, clerk: Clerk, job: NamedJob) -> Callable[[], None]:
-        """Run the job and return how its end is to be written down."""
-        told, started = {"job_id": job.id, "attempt": job.attempt} | traced(job), time.perf_counter()
+    async def _run(self, slot: RqSlot, job: NamedJob) -> Callable[[], None]:
+        """Runs the job and returns how its end is to be recorded."""
+        fields = {"job_id": job.id, "attempt": job.attempt} | trace_field(job)
+        started = time.perf_counter()
         try:
             result = await self._call(job)
         except Exception as error:  # noqa: BLE001 - whatever a job raises decides its own fate only
-            self._clock_off(job, "failed", started)
+            self._measure(job, "failed", started)
             # The type only: an error's words may quote what a user said.
-            log.warning("job_failed", **told, error=type(error).__name__)
-            return partial(clerk.fail, job, error, job.retries_left or 0)
-        self._clock_off(job, "done", started)
-        log.info("job_done", **told)
-        return partial(clerk.succeed, job, result)
+            log.warning("job_failed", **fields, error=type(error).__name__)
+            return partial(slot.fail, job, error, job.retries_left or 0)
+        self._measure(job, "done", started)
+        log.info("job_done", **fields)
+        return partial(slot.succeed, job, result)
 
-    def _clock_off(self, job: NamedJob, outcome: str, started: float) -> None:
+    def _measure(self, job: NamedJob, outcome: str, started: float) -> None:
         # Whoever writes to Redis names jobs; only names of ours may become a label.
         name = job.id.rpartition("-")[0]
         job_name = name if name in self._registry else "unknown"
@@ -158,13 +157,13 @@ class JobRunner(Generic[Parts]):
     async def _call(self, job: NamedJob) -> object:
         call = job.call
         context = JobContext(
-            job.id,
-            call.name,
-            job.attempt,
-            self._parts,
-            self._executor,
-            self._queue.connection,
-            self._stopping.is_set,
+            job_id=job.id,
+            name=call.name,
+            attempt=job.attempt,
+            parts=None,
+            executor=self._executor,
+            connection=self._queue.connection,
+            ending=self._stopping.is_set,
         )
         limit_s = job.timeout if job.timeout and job.timeout > 0 else Policy().timeout_s
         try:
@@ -181,25 +180,25 @@ class JobRunner(Generic[Parts]):
             raise BrokenOff(f"job {call.name} was cancelled from inside") from error
 
     @asynccontextmanager
-    async def _leased(self, clerk: Clerk, job: NamedJob) -> AsyncIterator[None]:
-        renewal = asyncio.create_task(self._keep_renewing(clerk, job), name=f"lease-{job.id}")
+    async def _keep_lease(self, slot: RqSlot, job: NamedJob) -> AsyncIterator[None]:
+        renewal = asyncio.create_task(self._keep_renewing(slot, job), name=f"lease-{job.id}")
         try:
             yield
         finally:
             renewal.cancel()
             await asyncio.wait([renewal])
 
-    async def _keep_renewing(self, clerk: Clerk, job: NamedJob) -> None:
+    async def _keep_renewing(self, slot: RqSlot, job: NamedJob) -> None:
         while True:
             await asyncio.sleep(self._settings.lease_s / RENEWALS_PER_LEASE)
             self.ticked_at = self._clock()
             try:
-                await self._in_thread(partial(clerk.renew, job))
+                await self._in_thread(partial(slot.renew, job))
             except Unavailable as error:
                 log.warning("job_lease_not_renewed", job_id=job.id, error=str(error))
 
     async def _insist(self, step: Callable[[], T]) -> T:
-        """Repeat a step of book-keeping through an outage of Redis. Raises Unavailable only when told to stop."""
+        """Repeats a step of book-keeping through an outage of Redis. Raises Unavailable only after `stop()`."""
         failures = 0
         while True:
             try:
@@ -226,8 +225,8 @@ class JobRunner(Generic[Parts]):
                 await self._stopping.wait()
 
 
-def traced(job: NamedJob) -> dict[str, str]:
-    """The trace of the turn that caused the job, where its host sent one."""
+def trace_field(job: NamedJob) -> dict[str, str]:
+    """Returns the log field with the trace of the turn that caused the job, none where its host sent none."""
     trace_id = trace_id_of(job.traceparent)
     return {} if trace_id is None else {"trace_id": trace_id}
 

@@ -91,7 +91,7 @@ class Scheduler:
         if last_ms is None:
             return False
         last = find(self._connection, job_id(schedule.job, _unique_id(schedule, last_ms)))
-        return last is not None and not last.ended
+        return last is not None and not last.has_ended
 
 
 def _unique_id(schedule: Schedule, period: int) -> str:

@@ -1,4 +1,4 @@
-"""Keeps RQ's books for one slot of a runner: which job it has, that it is alive, and how the job ended."""
+"""Keeps RQ's records for one slot of a runner: which job it has, that it is alive, and how the job ended."""
 
 import os
 import socket
@@ -21,7 +21,7 @@ from lithify.jobs.record import NamedJob
 WORKER_TTL_S = 15
 
 
-class Clerk(BaseWorker):
+class RqSlot(BaseWorker):
     """An RQ worker as far as records go, so that RQ's tools show it; it has no loop, no signal handlers and no fork.
 
     All methods block.
@@ -43,19 +43,19 @@ class Clerk(BaseWorker):
 
     @classmethod
     def open(cls, queue: Queue, lease_s: int) -> Self:
-        clerk = cls(queue, lease_s)
-        clerk.register_birth()  # type: ignore[no-untyped-call]  # RQ types it not
-        return clerk
+        slot = cls(queue, lease_s)
+        slot.register_birth()  # type: ignore[no-untyped-call]  # RQ types it not
+        return slot
 
     def pop(self, block_s: float) -> NamedJob | None:
-        """Take the next job off the queue, waiting up to block_s; until begun it is on RQ's list of popped ones."""
+        """Takes the next job off the queue, waiting up to block_s; until begun it is on RQ's list of popped ones."""
         self.heartbeat()
         popped = self.queue.intermediate_queue_key
         job_id = self.connection.blmove(self.queue.key, popped, block_s)  # type: ignore[arg-type]  # fractions are fine
         return find(self.connection, job_id.decode()) if isinstance(job_id, bytes) else None
 
     def begin(self, job: NamedJob) -> None:
-        """From here on the lease decides: when it runs out, the job goes to someone else."""
+        """Starts the lease of the job: when it runs out, the job goes to someone else."""
         popped = self.queue.intermediate_queue
         with self.connection.pipeline() as pipe:
             self.execution = Execution.create(job, self._lease_s, pipe, worker_name=self.name)
@@ -83,7 +83,7 @@ class Clerk(BaseWorker):
         self.handle_job_success(job, self.queue, job.started_job_registry)
 
     def fail(self, job: NamedJob, error: Exception, retries_left: int) -> None:
-        """Queue the job again after its next pause, or give it up if it is Invalid or out of retries."""
+        """Queues the job again after its next pause, or gives it up if it is Invalid or out of retries."""
         # An outage is nobody's fault: RQ takes one retry off, so it gets one more first.
         job.retries_left = retries_left + isinstance(error, Unavailable)
         job.hopeless = isinstance(error, Invalid)
