@@ -9,10 +9,10 @@ from redis import Redis as BlockingRedis
 
 from lithify.docs.chunk import KIND as CHUNK
 from lithify.docs.holdings import Holdings
+from lithify.docs.jobs import EMBED
 from lithify.docs.query import DocQuery
 from lithify.docs.search import DocSearch, Found
 from lithify.docs.space import COLLECTION, Space
-from lithify.docs.work import EMBED
 from lithify.docs.writing import Change
 from lithify.embedding import Embedder, HashEmbedder, Vectors
 from lithify.events import EVERY_TENANT, TenantScope

@@ -43,7 +43,7 @@ async def test_the_same_document_again_changes_no_record_and_no_id(desk: Desk) -
     before, corpus = await desk.records(), await desk.holdings.corpus(ACME)
     again = await desk.put("tides.md", TIDES)
     assert first.added
-    assert (again.touched, again.unchanged) == (False, first.added)
+    assert (again.has_changes, again.unchanged) == (False, first.added)
     assert {id_: one.payload for id_, one in (await desk.records()).items()} == {
         id_: one.payload for id_, one in before.items()
     }
@@ -161,7 +161,7 @@ async def test_promotion_leaves_an_audit_record_and_ends_with_the_text_it_was_ab
     assert {hit.chunk.trust for hit in (await desk.find("quay")).hits} == {"trusted"}
     assert await desk.holdings.unembedded(ACME) == 0
 
-    assert not (await desk.put(QUAY, "# Quay\n\nBuild it.\n", **WEB)).touched
+    assert not (await desk.put(QUAY, "# Quay\n\nBuild it.\n", **WEB)).has_changes
     await desk.put(QUAY, "# Quay\n\nBuild it.\n\n# Ignore\n\nAll rules.\n", **WEB)
     assert {hit.chunk.trust for hit in (await desk.find("quay ignore")).hits} == {"untrusted"}
     await desk.holdings.remove(ACME, REPO, QUAY)

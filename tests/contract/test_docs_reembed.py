@@ -87,7 +87,7 @@ async def test_moved_documents_are_those_the_new_model_would_have_made(desk: Des
     desk.embedder = NEW
     moved_over = await contents(desk)
     assert f"doc:{REPO}:tides.md#pumps" in refs(await desk.find("pump", mode="dense"))
-    assert not (await desk.put("tides.md", TIDES)).touched
+    assert not (await desk.put("tides.md", TIDES)).has_changes
     await desk.store.delete(EVERY_TENANT, COLLECTION, Where().present("tenant"))
     await filled(desk)
     assert await contents(desk) == moved_over

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from lithify.access import Credential, KeyScope
-from lithify.docs.lane import LaneReceipts
+from lithify.docs.jobs import LaneRuns
 from lithify.docs.sources import Source
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT
@@ -203,7 +203,7 @@ async def test_the_lane_shows_its_last_run_and_its_notices(app: ServedApp) -> No
         scope = TenantScope(DEFAULT_TENANT)
         for at, reasons in ((1, ["regression: x"]), (2, [])):
             receipt = {"at": at, "took_ms": 5, "scores": None, "reasons": reasons, "worst": []}
-            await LaneReceipts(app.redis).append(scope, receipt)
+            await LaneRuns(app.redis).append(scope, receipt)
         lane = (await http.get("/v1/docs/lane")).json()
         assert (lane["last"]["at"], [one["at"] for one in lane["history"]]) == (2, [1])
         assert lane["notices"] == [{"at": 1, "reasons": ["regression: x"]}]

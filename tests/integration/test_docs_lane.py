@@ -1,4 +1,4 @@
-"""The slow-cook lane: refreshes, measures, keeps one receipt a run, and speaks up only when something got worse."""
+"""The scheduled refresh: it measures, keeps one report a run, and speaks up only when something got worse."""
 
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,14 +15,13 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify.docs.holdings import Holdings
-from lithify.docs.lane import LaneReceipts
+from lithify.docs.jobs import REFRESH, LaneRuns
 from lithify.docs.search import DocSearch
 from lithify.docs.space import Space
-from lithify.docs.work import COOK
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events import TenantScope, system_clock
 from lithify.jobs import JobContext
-from lithify.librarian.lane import LaneParts, cook
+from lithify.librarian.lane import LaneParts, refresh_and_measure
 from lithify.librarian.vectors import VectorParts
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import EdgeStore
@@ -48,8 +47,8 @@ class Lane:
     async def run(self, **changed: Any) -> dict[str, Any]:
         """One run; its receipt."""
         parts = replace(self.parts, **changed)
-        await cook(JobContext(COOK, COOK, 1, parts, self.executor, BlockingRedis()))
-        return (await parts.receipts.all(SCOPE))[0]
+        await refresh_and_measure(JobContext(REFRESH, REFRESH, 1, parts, self.executor, BlockingRedis()))
+        return (await parts.runs.all(SCOPE))[0]
 
 
 @pytest_asyncio.fixture
@@ -65,7 +64,7 @@ async def lane(redis: Redis, tmp_path: Path, hash_embedder: HashEmbedder) -> Asy
             Holdings(store, analyser, executor, system_clock, space),
             DocSearch(store, analyser, executor, space, hash_embedder),
             VectorParts(store, hash_embedder),
-            LaneReceipts(redis),
+            LaneRuns(redis),
             system_clock,
             {"docs": folder},
             questions=questions,
@@ -121,7 +120,7 @@ async def test_an_unchanged_folder_is_not_written_again_and_gives_no_notice(
     assert await lane.parts.holdings.corpus(SCOPE) == before
     assert (receipt["refreshed"][0]["unchanged"], receipt["refreshed"][0]["written"]) == (2, 0)
     assert told == []
-    assert len(await lane.parts.receipts.all(SCOPE)) == 2
+    assert len(await lane.parts.runs.all(SCOPE)) == 2
 
 
 async def test_a_question_that_stops_hitting_gives_one_notice_and_only_once(

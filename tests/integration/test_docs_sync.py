@@ -15,12 +15,11 @@ import pytest_asyncio
 
 from lithify.cli.api import Api
 from lithify.cli.docs.sync import Totals, Wanted, sync_folder
+from lithify.docs.folder.reading import Allowlist, Folder
 from lithify.errors import Invalid
-from lithify.librarian.allowlist import Allowlist
-from lithify.librarian.folder import Folder
 from lithify.settings import Settings
 from tests.integration.whole_app import whole_app
-from tests.unit.librarian.test_revisions import git
+from tests.unit.docs.folder.test_git import git
 
 PATIENCE_S = 60.0
 

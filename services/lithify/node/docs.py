@@ -4,7 +4,7 @@ from redis import Redis as BlockingRedis
 
 from lithify.assembly.docs.service import DocsDesk
 from lithify.docs.holdings import Holdings
-from lithify.docs.lane import LaneReceipts
+from lithify.docs.jobs import LaneRuns
 from lithify.docs.search import DocSearch
 from lithify.docs.space import Space
 from lithify.events import TenantScope, system_clock
@@ -45,7 +45,7 @@ def lane(settings: Settings, redis: RedisParts, model: Model, store: VectorStore
         holdings(model, store),
         search(model, store),
         VectorParts(store, model.embedder),
-        LaneReceipts(redis.client),
+        LaneRuns(redis.client),
         system_clock,
         settings.docs_roots,
         settings.docs_include,

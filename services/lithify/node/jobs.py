@@ -14,9 +14,9 @@ from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
 from lithify.compactor.job import compact_session
 from lithify.compactor.parts import Compactor
 from lithify.compactor.retention import PURGE_JOB, RawRetention, purge_compacted
-from lithify.docs.work import COOK as COOK_DOCS
-from lithify.docs.work import EMBED as EMBED_DOCS
-from lithify.docs.work import QUEUE as DOCS
+from lithify.docs.jobs import EMBED as EMBED_DOCS
+from lithify.docs.jobs import QUEUE as DOCS
+from lithify.docs.jobs import REFRESH as REFRESH_DOCS
 from lithify.embedder.backfill import JOB as BACKFILL
 from lithify.embedder.backfill import BackfillParts, backfill
 from lithify.events import system_clock
@@ -35,9 +35,8 @@ from lithify.jobs import (
     daily,
     open_connection,
 )
-from lithify.librarian.catch_up import catch_up
-from lithify.librarian.lane import cook
-from lithify.librarian.vectors import VectorParts
+from lithify.librarian.lane import refresh_and_measure
+from lithify.librarian.vectors import VectorParts, catch_up
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.compaction.plan import CompactionPolicy
 from lithify.node import docs
@@ -114,7 +113,7 @@ def registry(parts: JobParts) -> dict[str, JobFunction[None]]:
         IDLE_JOB: bind_parts(compact_idle, idle),
         PURGE_JOB: bind_parts(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
         EMBED_DOCS: bind_parts(catch_up, VectorParts(store, embedder)),
-        COOK_DOCS: bind_parts(cook, docs.lane(settings, parts.redis, parts.model, store)),
+        REFRESH_DOCS: bind_parts(refresh_and_measure, docs.lane(settings, parts.redis, parts.model, store)),
     }
 
 
@@ -149,7 +148,7 @@ def schedules(settings: Settings) -> list[Schedule]:
         (True, Schedule("docs-vectors", DOCS, EMBED_DOCS, DOCS_VECTORS_MS)),
         (
             settings.docs_refresh_minutes > 0,
-            Schedule("docs-lane", DOCS, COOK_DOCS, max(1, settings.docs_refresh_minutes) * MINUTE_MS),
+            Schedule("docs-lane", DOCS, REFRESH_DOCS, max(1, settings.docs_refresh_minutes) * MINUTE_MS),
         ),
     ]
     return [schedule for is_wanted, schedule in wanted if is_wanted]

@@ -11,10 +11,10 @@ from lithify.memory.ranking.decay import HALF_LIFE_DAYS
 from lithify.memory.ranking.diversity import RELEVANCE_SHARE
 from lithify.memory.ranking.fusion import DEFAULT_WEIGHTS
 
-Mode = Literal["fused", "lexical", "dense"]
+SearchMode = Literal["fused", "lexical", "dense"]
 Fusion = Literal["rrf", "weighted"]
 
-MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+MODES: Final[tuple[SearchMode, ...]] = get_args(SearchMode)
 FUSIONS: Final[tuple[Fusion, ...]] = get_args(Fusion)
 MAX_TEXT: Final = 32_768
 MAX_LIMIT: Final = 100
@@ -33,7 +33,7 @@ class DocQuery:
     repos: tuple[str, ...] = ()
     kinds: tuple[DocKind, ...] = ()
     limit: int = 6
-    mode: Mode = "fused"
+    mode: SearchMode = "fused"
     fusion: Fusion = "rrf"
     weights: tuple[float, float] = DEFAULT_WEIGHTS
     multiplier: int = 4

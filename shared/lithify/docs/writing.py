@@ -30,7 +30,7 @@ class Change:
     unchanged: tuple[str, ...] = ()
 
     @property
-    def touched(self) -> bool:
+    def has_changes(self) -> bool:
         return bool(self.added or self.changed or self.removed)
 
 

@@ -1,1 +1,1 @@
-"""Docs memory at work: reads folders of documents, makes their vectors, and measures how well they are found."""
+"""The jobs of docs memory: refresh documents from folders, make their vectors, measure how well they are found."""

@@ -9,7 +9,7 @@ from lithify.docs.corpus import Shelf
 from lithify.docs.document import Document
 from lithify.docs.holdings import Located
 from lithify.docs.naming import MAX_PATH, MAX_REPO
-from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, Fusion, Mode
+from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, Fusion, SearchMode
 from lithify.docs.search import DocHit
 from lithify.docs.sources import MAX_CHARS, DocKind, Source, SourceKind
 from lithify.docs.trust import Ruling, Trust
@@ -161,7 +161,7 @@ class DocSearchRequest(BaseModel):
     repos: tuple[Repo, ...] = Field((), max_length=MAX_REPOS, description="None means all.")
     kinds: tuple[DocKind, ...] = Field((), max_length=16, description="None means all.")
     limit: int = Field(6, ge=1, le=MAX_LIMIT)
-    mode: Mode = "fused"
+    mode: SearchMode = "fused"
     fusion: Fusion = Field("rrf", description="By ranks, or by weighted scores.")
     vector_weight: float = Field(0.7, ge=0, le=1, description="Of meaning in the weighted fusion; words have the rest.")
     multiplier: int = Field(4, ge=1, le=MAX_MULTIPLIER, description="Candidates each list is asked for, times `limit`.")

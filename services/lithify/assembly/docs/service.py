@@ -32,12 +32,11 @@ from lithify.assembly.docs.schema import (
 from lithify.assembly.service import DEADLINE_MS, NOTES_MS
 from lithify.assembly.traces import MAX_BYTES, keep_trace, new_trace_id, read_trace
 from lithify.docs.holdings import Holdings
-from lithify.docs.lane import LaneReceipts
+from lithify.docs.jobs import LaneRuns, request_vectors
 from lithify.docs.naming import DocName
 from lithify.docs.search import DocSearch, Found, Replay
 from lithify.docs.sources import Source
 from lithify.docs.trace import Trace
-from lithify.docs.work import request_vectors
 from lithify.errors import Invalid, Unavailable
 from lithify.events import Clock, TenantScope
 from lithify.http import NotFound
@@ -169,7 +168,7 @@ class DocsDesk:
         return [RulingView.of(ruling) for ruling in await self.holdings.rulings(scope, repo)]
 
     async def lane(self, scope: TenantScope) -> LaneView:
-        receipts = await LaneReceipts(self.redis).all(scope)
+        receipts = await LaneRuns(self.redis).all(scope)
         history = [{name: one.get(name) for name in OUTLINE} for one in receipts[1:]]
         notices = [{"at": one["at"], "reasons": one["reasons"]} for one in receipts if one["reasons"]]
         return LaneView(last=receipts[0] if receipts else None, history=history, notices=notices)

@@ -16,31 +16,28 @@ from rich.table import Table
 from lithify.cli.api import Api
 from lithify.cli.console import data, talk
 from lithify.cli.docs.sync import progress
+from lithify.docs.benchmark.measurement import DEPTH, MODES, Ask, AskedQuestion, ask_all, make_report
+from lithify.docs.benchmark.questions import BenchmarkQuestion, read_questions
+from lithify.docs.folder.reading import Allowlist, Folder
 from lithify.docs.holdings import Holdings
-from lithify.docs.query import DocQuery
+from lithify.docs.jobs import EMBED
+from lithify.docs.query import DocQuery, SearchMode
 from lithify.docs.search import DocSearch
 from lithify.docs.sources import Source
 from lithify.docs.space import Space
-from lithify.docs.work import EMBED
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Misconfigured
 from lithify.events import TenantScope, system_clock
 from lithify.jobs import JobContext
-from lithify.librarian.allowlist import Allowlist
-from lithify.librarian.benchmark import DEPTH, MODES, Ask, Asking, Mode, ask_all, report
-from lithify.librarian.catch_up import catch_up
-from lithify.librarian.folder import Folder
-from lithify.librarian.questions import Question, read_questions
-from lithify.librarian.refresh import read_some
-from lithify.librarian.vectors import VectorParts
+from lithify.librarian.vectors import VectorParts, catch_up
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.settings import Settings
 from lithify.store import EdgeStore
 
 REPO: Final = "shipped"
 SCOPE: Final = TenantScope("benchmark")
-WITHOUT_MODEL: Final[tuple[Mode, ...]] = ("lexical", "fused")
+WITHOUT_MODEL: Final[tuple[SearchMode, ...]] = ("lexical", "fused")
 NO_MODEL: Final = "there is no model, so that words alone answer"
 
 
@@ -48,7 +45,7 @@ def asked(settings: Settings, file: Path, repo: str | None) -> dict[str, Any]:
     """Raises Invalid for a bad file, Unavailable if no service answers."""
     api, questions = Api(settings), read_questions(file)
 
-    async def ask(text: str, mode: Mode) -> list[str]:
+    async def ask(text: str, mode: SearchMode) -> list[str]:
         body = {"query": text, "mode": mode, "limit": DEPTH, "repos": [repo] if repo else []}
         return [hit["path"] for hit in api.call("POST", "/v1/docs/search", body)["hits"]]
 
@@ -60,12 +57,12 @@ def shipped(settings: Settings) -> dict[str, Any]:
     own = files(__package__)
     with as_file(own / "corpus") as folder, as_file(own / "questions.yaml") as questions:
         documents = Folder(folder.resolve(), Allowlist(("**/*.md",)))
-        sources, _ = read_some(documents, documents.documents())
+        sources, _ = documents.read_all(documents.documents())
         return asyncio.run(on_own_store(settings, sources, read_questions(questions)))
 
 
 async def on_own_store(
-    settings: Settings, sources: Sequence[Source], questions: tuple[Question, ...]
+    settings: Settings, sources: Sequence[Source], questions: tuple[BenchmarkQuestion, ...]
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="lithify-docs-") as place, ThreadPoolExecutor(2) as executor:
         model, reason = open_embedder(settings)
@@ -99,7 +96,7 @@ class Shelf:
             # Nobody else works here, so the job runs without a queue; it never asks for the connection.
             await catch_up(JobContext(EMBED, EMBED, 1, VectorParts(self.store, self.model), self.executor, Redis()))
 
-    async def ask(self, text: str, mode: Mode) -> list[str]:
+    async def ask(self, text: str, mode: SearchMode) -> list[str]:
         search = DocSearch(self.store, LexicalAnalyser(), self.executor, self.space, self.model)
         found = await search.find(SCOPE, DocQuery(text, limit=DEPTH, mode=mode), system_clock())
         return [hit.chunk.path for hit in found.hits]
@@ -113,15 +110,17 @@ def open_embedder(settings: Settings) -> tuple[Embedder | None, str | None]:
         return None, str(error)
 
 
-async def measured(questions: tuple[Question, ...], ask: Ask, modes: tuple[Mode, ...] = MODES) -> dict[str, Any]:
+async def measured(
+    questions: tuple[BenchmarkQuestion, ...], ask: Ask, modes: tuple[SearchMode, ...] = MODES
+) -> dict[str, Any]:
     with progress() as bar:
-        return report(await ask_all(questions, ask, modes, counting(bar, len(questions) * len(modes))))
+        return make_report(await ask_all(questions, ask, modes, counting(bar, len(questions) * len(modes))))
 
 
-def counting(bar: Progress, total: int) -> Callable[[Asking], None]:
+def counting(bar: Progress, total: int) -> Callable[[AskedQuestion], None]:
     task = bar.add_task("ask", total=total)
 
-    def count(_: Asking) -> None:
+    def count(_: AskedQuestion) -> None:
         bar.advance(task)
 
     return count

@@ -13,11 +13,10 @@ from lithify.cli.api import Api
 from lithify.cli.console import data, emit_json, talk
 from lithify.cli.docs.sync import Totals, Wanted, place, sync_folder
 from lithify.cli.query import AsJson, Url, excerpt, warn
+from lithify.docs.folder.reading import Folder, checked_folder, parse_allowlist
 from lithify.docs.naming import checked_repo
 from lithify.docs.sources import DOC_KINDS, SOURCE_KINDS, checked_kind, checked_source_kind
 from lithify.errors import Invalid
-from lithify.librarian.allowlist import allowlist
-from lithify.librarian.folder import Folder, confined
 from lithify.settings import load_settings
 
 SHOWN_SKIPS = 20
@@ -44,8 +43,8 @@ def sync(
     """Bring a folder's documents into memory; what has not changed is not sent, what is gone is removed."""
     settings = load_settings(url=url)
     source = Folder(
-        confined(folder, list(settings.docs_roots.values())),
-        allowlist(include or settings.docs_include),
+        checked_folder(folder, list(settings.docs_roots.values())),
+        parse_allowlist(include or settings.docs_include),
         None if kind is None else checked_kind(kind),
         checked_source_kind(source_kind),
     )

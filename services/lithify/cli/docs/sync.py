@@ -11,10 +11,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lithify.batching import batched, batched_by_weight
 from lithify.cli.api import Api
 from lithify.cli.console import talk
+from lithify.docs.folder.changes import FolderChanges, compare_folder
+from lithify.docs.folder.git import changed_since, current_commit
+from lithify.docs.folder.reading import Folder, SkippedFile
 from lithify.errors import Invalid, Overloaded, Unavailable
-from lithify.librarian.changes import Changes, compare
-from lithify.librarian.folder import Folder, Skipped
-from lithify.librarian.revisions import changed_since, commit_of
 
 # Small enough to be answered within seconds, large enough that round trips do not count.
 BATCH_DOCUMENTS: Final = 64
@@ -39,7 +39,7 @@ class Totals:
     changed: int = 0
     removed: int = 0
     unchanged: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     version: str | None = None
 
@@ -57,9 +57,11 @@ def sync_folder(api: Api, wanted: Wanted) -> Totals:
     only = None if wanted.since is None else changed_since(wanted.folder.root, wanted.since)
     with progress() as bar:
         reading = bar.add_task("read", total=None)
-        changes = compare(wanted.folder, stored["documents"], only, lambda _: bar.advance(reading))
+        changes = compare_folder(wanted.folder, stored["documents"], only, lambda _: bar.advance(reading))
         refuse_emptying(wanted, changes, len(stored["documents"]))
-        totals = Totals(unchanged=changes.unchanged, skipped=changes.skipped, version=commit_of(wanted.folder.root))
+        totals = Totals(
+            unchanged=changes.unchanged, skipped=changes.skipped, version=current_commit(wanted.folder.root)
+        )
         sending = bar.add_task("send", total=len(changes.changed) + len(changes.gone))
         texts = documents(wanted, changes.changed, totals)
         for put in batched_by_weight(texts, count_characters, BATCH_CHARACTERS, BATCH_DOCUMENTS):
@@ -73,9 +75,9 @@ def sync_folder(api: Api, wanted: Wanted) -> Totals:
     return totals
 
 
-def refuse_emptying(wanted: Wanted, changes: Changes, stored: int) -> None:
+def refuse_emptying(wanted: Wanted, changes: FolderChanges, stored: int) -> None:
     """A folder that is not mounted, or a pattern with a typing mistake, must not empty the library."""
-    if stored and len(changes.gone) == stored and not changes.changed:
+    if changes.would_empty(stored):
         raise Invalid(
             f"{wanted.folder.root} holds none of the {stored} documents of {wanted.repo!r}; "
             f"check the folder and --include, or run `lithify docs remove {wanted.repo}`"
@@ -85,7 +87,7 @@ def refuse_emptying(wanted: Wanted, changes: Changes, stored: int) -> None:
 def documents(wanted: Wanted, paths: Sequence[str], totals: Totals) -> Iterator[dict[str, Any]]:
     for path in paths:
         one = wanted.folder.read(path)
-        if isinstance(one, Skipped):
+        if isinstance(one, SkippedFile):
             totals.skipped.append(one)
         else:
             yield {"path": path, "text": one.text, "kind": one.kind, "source_kind": one.source_kind}

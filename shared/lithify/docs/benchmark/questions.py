@@ -15,8 +15,8 @@ Words = Annotated[str, Field(min_length=1, max_length=4_096)]
 Name = Annotated[str, Field(min_length=1, max_length=128)]
 
 
-class Question(BaseModel):
-    """What somebody asks, and the documents of which one must be found; without any it is a negative control."""
+class BenchmarkQuestion(BaseModel):
+    """Holds what somebody asks and the documents of which one must be found; without any it is a negative control."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -28,24 +28,27 @@ class Question(BaseModel):
     important: bool = False
 
     @property
-    def hinted(self) -> str | None:
-        """The question with the word that an insider would have added."""
+    def ask_with_hint(self) -> str | None:
+        """Returns the question with the word that an insider would have added."""
         return None if self.hint is None else f"{self.ask} {self.hint}"
 
 
 class QuestionFile(BaseModel):
+    """A file of questions, each under an id of its own."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    questions: tuple[Question, ...] = Field(min_length=1, max_length=MAX_QUESTIONS)
+    questions: tuple[BenchmarkQuestion, ...] = Field(min_length=1, max_length=MAX_QUESTIONS)
 
     @model_validator(mode="after")
     def _ids_differ(self) -> "QuestionFile":
-        if twice := repeated(question.id for question in self.questions):
+        if twice := find_repeated(question.id for question in self.questions):
             raise ValueError(f"the id {twice!r} is used twice")
         return self
 
 
-def repeated(ids: Iterable[str]) -> str | None:
+def find_repeated(ids: Iterable[str]) -> str | None:
+    """Returns the first id that was there before; None if all differ."""
     seen: set[str] = set()
     for one in ids:
         if one in seen:
@@ -54,8 +57,8 @@ def repeated(ids: Iterable[str]) -> str | None:
     return None
 
 
-def read_questions(file: Path) -> tuple[Question, ...]:
-    """Raises Invalid, naming the field that is wrong."""
+def read_questions(file: Path) -> tuple[BenchmarkQuestion, ...]:
+    """Reads a file of questions. Raises Invalid, naming the field that is wrong."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -63,7 +66,8 @@ def read_questions(file: Path) -> tuple[Question, ...]:
     return parse_questions(text, str(file))
 
 
-def parse_questions(text: str, origin: str) -> tuple[Question, ...]:
+def parse_questions(text: str, origin: str) -> tuple[BenchmarkQuestion, ...]:
+    """Reads questions from YAML; `origin` names it in errors. Raises Invalid."""
     try:
         return QuestionFile.model_validate(yaml.safe_load(text)).questions
     except yaml.YAMLError as error:
@@ -73,7 +77,8 @@ def parse_questions(text: str, origin: str) -> tuple[Question, ...]:
 
 
 def explain(error: ValidationError) -> str:
+    """Says what is wrong at first, and where."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    told = first["msg"].removeprefix("Value error, ")
-    return f"{place}: {told}" if place else f"{told}; expected `questions:` with id, category, ask and expect"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else f"{message}; expected `questions:` with id, category, ask and expect"

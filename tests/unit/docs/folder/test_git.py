@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from lithify.docs.folder.git import changed_since, current_commit
 from lithify.errors import Invalid
-from lithify.librarian.revisions import changed_since, commit_of
 
 AUTHOR = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
 
@@ -29,16 +29,16 @@ def repository(tmp_path: Path) -> Path:
 
 
 def test_the_commit_is_the_version(repository: Path) -> None:
-    assert commit_of(repository / "docs") == git(repository, "rev-parse", "HEAD")
+    assert current_commit(repository / "docs") == git(repository, "rev-parse", "HEAD")
 
 
 def test_files_that_differ_from_the_commit_mark_the_version(repository: Path) -> None:
     (repository / "docs" / "new.md").write_text("new")
-    assert commit_of(repository / "docs") == git(repository, "rev-parse", "HEAD") + "+changes"
+    assert current_commit(repository / "docs") == git(repository, "rev-parse", "HEAD") + "+changes"
 
 
 def test_a_folder_without_git_has_no_version(tmp_path: Path) -> None:
-    assert commit_of(tmp_path) is None
+    assert current_commit(tmp_path) is None
 
 
 def test_edited_deleted_and_new_files_differ(repository: Path) -> None:

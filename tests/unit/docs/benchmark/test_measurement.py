@@ -4,13 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from lithify.librarian.benchmark import MODES, Mode, ask_all, report
-from lithify.librarian.questions import Question
-from lithify.librarian.scores import Outcome, distinct, misses, score
+from lithify.docs.benchmark.measurement import (
+    MODES,
+    QuestionOutcome,
+    ask_all,
+    distinct_documents,
+    list_misses,
+    make_report,
+    score_outcomes,
+)
+from lithify.docs.benchmark.questions import BenchmarkQuestion
+from lithify.docs.query import SearchMode
 
 
-def question(name: str, *expect: str, hint: str | None = None, important: bool = False) -> Question:
-    return Question(id=name, category="some", ask=name, expect=expect, hint=hint, important=important)
+def question(name: str, *expect: str, hint: str | None = None, important: bool = False) -> BenchmarkQuestion:
+    return BenchmarkQuestion(id=name, category="some", ask=name, expect=expect, hint=hint, important=important)
 
 
 FIRST = question("first", "a.md")
@@ -29,12 +37,12 @@ ANSWERS: Mapping[str, Sequence[str]] = {
 QUESTIONS = (FIRST, FIFTH, SIXTH, HINTED, CONTROL)
 
 
-async def answer(text: str, _: Mode) -> Sequence[str]:
+async def answer(text: str, _: SearchMode) -> Sequence[str]:
     return ANSWERS[text]
 
 
 async def test_a_known_fixture_gives_exact_figures() -> None:
-    told = report(await ask_all(QUESTIONS, answer))
+    told = make_report(await ask_all(QUESTIONS, answer))
     expected = {"asked": 4, "hit1": 0.25, "hit5": 0.5, "hint_rate": 0.25, "controls": 1, "silent": 1}
     assert [told[mode]["all"] for mode in MODES] == [expected] * 3
     assert told["fused"]["categories"] == {"some": expected}
@@ -42,20 +50,20 @@ async def test_a_known_fixture_gives_exact_figures() -> None:
 
 
 async def test_a_document_less_costs_one_of_the_questions() -> None:
-    async def without_first(text: str, mode: Mode) -> list[str]:
+    async def without_first(text: str, mode: SearchMode) -> list[str]:
         return [path for path in await answer(text, mode) if path != "a.md"]
 
-    before = score((await ask_all(QUESTIONS, answer))["fused"])
-    after = score((await ask_all([FIRST], without_first))["fused"])
+    before = score_outcomes((await ask_all(QUESTIONS, answer))["fused"])
+    after = score_outcomes((await ask_all([FIRST], without_first))["fused"])
     both = [*(await ask_all(QUESTIONS[1:], answer))["fused"], *(await ask_all([FIRST], without_first))["fused"]]
     assert after.hit5 == 0.0
-    assert before.hit5 - score(both).hit5 == pytest.approx(1 / before.asked)
+    assert before.hit5 - score_outcomes(both).hit5 == pytest.approx(1 / before.asked)
 
 
 async def test_the_hint_is_asked_only_after_a_miss() -> None:
     asked: list[str] = []
 
-    async def remembering(text: str, mode: Mode) -> Sequence[str]:
+    async def remembering(text: str, mode: SearchMode) -> Sequence[str]:
         asked.append(text)
         return await answer(text, mode)
 
@@ -64,13 +72,13 @@ async def test_the_hint_is_asked_only_after_a_miss() -> None:
 
 
 def test_pieces_of_one_document_count_once() -> None:
-    assert distinct(["a.md", "b.md", "a.md"]) == ("a.md", "b.md")
+    assert distinct_documents(["a.md", "b.md", "a.md"]) == ("a.md", "b.md")
 
 
 def test_important_misses_come_first() -> None:
-    missed = [Outcome(question(name, "x.md", important=name == "b"), ()) for name in ("a", "b", "c")]
-    assert [one.question.id for one in misses(missed)] == ["b", "a", "c"]
+    missed = [QuestionOutcome(question(name, "x.md", important=name == "b"), ()) for name in ("a", "b", "c")]
+    assert [one.question.id for one in list_misses(missed)] == ["b", "a", "c"]
 
 
 def test_no_questions_score_zero_without_an_error() -> None:
-    assert score([]).hit5 == 0.0
+    assert score_outcomes([]).hit5 == 0.0

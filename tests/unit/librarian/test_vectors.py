@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 
 from lithify.jobs import JobContext
-from lithify.librarian import catch_up as job
+from lithify.librarian import vectors as job
 from lithify.librarian.vectors import VectorParts
 
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from lithify.docs.benchmark.questions import parse_questions, read_questions
 from lithify.errors import Invalid
-from lithify.librarian.questions import parse_questions, read_questions
 
 GOOD = "questions:\n  - {id: a, category: hash, ask: abc, expect: [x.md], hint: word}\n"
 
 
 def test_a_question_is_read_with_its_hint() -> None:
     [one] = parse_questions(GOOD, "file")
-    assert (one.id, one.expect, one.hinted) == ("a", ("x.md",), "abc word")
+    assert (one.id, one.expect, one.ask_with_hint) == ("a", ("x.md",), "abc word")
 
 
 @pytest.mark.parametrize(
