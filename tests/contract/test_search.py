@@ -79,7 +79,7 @@ async def test_a_durable_copy_answers_as_well_as_its_turn(shelf: Shelf) -> None:
     copy = await shelf.put("s2", "my cello is in Prague", kind="memory", scope="user")
     candidates = {c.id: c for c in (await shelf.ask("cello Prague")).found.candidates}
     turn = next(c for c in candidates.values() if c.source_turn == "s2" and c.id != copy)
-    assert (candidates[copy].dense, candidates[copy].lexical) == (turn.dense, turn.lexical)
+    assert candidates[copy].signals == turn.signals
 
 
 async def test_compacted_turns_are_found_and_their_summary_gives_way(shelf: Shelf) -> None:

@@ -119,8 +119,10 @@ async def ranked_by(variant: Variant, memory: Opened, sitting: Sitting) -> Ranki
 
 def fused(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """By their places in the order of words and in that of meaning; a record without any of the words has none."""
-    lexical = [Hit(name_of(candidate), candidate.lexical) for candidate in candidates if candidate.lexical]
-    dense = [Hit(name_of(candidate), candidate.dense) for candidate in candidates]
+    lexical = [
+        Hit(name_of(candidate), candidate.signals.lexical) for candidate in candidates if candidate.signals.lexical
+    ]
+    dense = [Hit(name_of(candidate), candidate.signals.dense) for candidate in candidates]
     return tuple(row.key for row in fuse_ranks(lexical, dense, LIMIT))
 
 

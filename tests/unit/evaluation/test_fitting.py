@@ -10,7 +10,7 @@ from lithify.evaluation.fitting.crossing import shares_of
 from lithify.evaluation.fitting.examples import example
 from lithify.evaluation.fitting.listwise import fit_weights
 from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.relevance import RelevanceWeights
+from lithify.memory.ranking.relevance import RelevanceWeights, Signals
 from lithify.memory.ranking.scope import Scope
 
 WIDTH = len(RelevanceWeights._fields)
@@ -73,8 +73,8 @@ def test_evidence_that_was_not_found_counts_against_the_recall() -> None:
 
 def test_an_example_holds_the_signals_of_turns_only() -> None:
     question = Question("q", "a", "where?", "facts", frozenset({"e1", "e9"}), frozenset({"s"}), now=1)
-    turn = Candidate("1", "memories", "x", Scope.HISTORY, Kind.TURN, dense=0.5, source_turn="e1")
-    copy = Candidate("2", "memories", "x", Scope.USER, Kind.MEMORY, dense=0.9, source_turn="e1")
+    turn = Candidate("1", "x", Scope.HISTORY, Kind.TURN, Signals(dense=0.5), source_turn="e1")
+    copy = Candidate("2", "x", Scope.USER, Kind.MEMORY, Signals(dense=0.9), source_turn="e1")
     made = example(question, [turn, copy])
     assert made.signals[:, 0].tolist() == [0.5]
     assert (made.is_evidence.tolist(), made.known) == ([True], 2)

@@ -23,6 +23,7 @@ from lithify.events.scope import DEFAULT_TENANT
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.passages import ALONE
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
+from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.vectors.cascade import Cascade
 from lithify.store import VectorStore
@@ -125,7 +126,7 @@ async def test_the_selector_is_compared_for_questions_that_pass_its_guard_only(m
 def test_fusion_counts_places_and_not_scores() -> None:
     rows = [("a", 0.9, 0.9), ("b", 0.2, 1.0), ("c", 0.1, 0.0)]
     candidates = [
-        Candidate(name, "memories", "x", Scope.HISTORY, Kind.TURN, dense=dense, lexical=lexical, source_turn=name)
+        Candidate(name, "x", Scope.HISTORY, Kind.TURN, Signals(dense=dense, lexical=lexical), source_turn=name)
         for name, dense, lexical in rows
     ]
     assert fused(candidates) == ("b", "a", "c")

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import RECALL, SEED
+from lithify.memory.ranking.relevance import SIGNAL_NAMES, Signals
 from lithify.memory.ranking.scope import Scope
 
 NOW = 1_700_000_000_000.0
@@ -24,16 +25,13 @@ def candidate(
     authority: float | None = None,
     source_turn: str | None = None,
     hop_targets: tuple[str, ...] = (),
-    terms: frozenset[str] | None = None,
-    collection: str = "memories",
 ) -> Candidate:
     return Candidate(
         id=name,
-        collection=collection,
         text=text,
         scope=scope,
         kind=kind,
-        dense=dense,
+        signals=Signals(dense=dense),
         role="user",
         ts=None if age_s is None else NOW - 1000.0 * age_s,
         decay_rate=decay_rate,
@@ -41,7 +39,6 @@ def candidate(
         authority=authority,
         source_turn=source_turn,
         hop_targets=hop_targets,
-        terms=terms,
     )
 
 
@@ -54,24 +51,22 @@ def texts() -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)
 
 
+def wild_signals() -> st.SearchStrategy[Signals]:
+    """Any numbers; None for the signals that a record may lack."""
+    unit = wild_numbers() | st.floats(0, 1)
+    known = dict.fromkeys(SIGNAL_NAMES, unit) | {"dense": wild_numbers() | st.floats(-1, 1)}
+    return st.builds(Signals, **known | {name: st.none() | unit for name in ("session", "reply")})
+
+
 def wild_candidates(max_size: int = 10) -> st.SearchStrategy[list[Candidate]]:
     """Candidates with distinct ids and arbitrary numbers."""
     one = st.builds(
         Candidate,
         id=st.integers(0, 500).map("r{}".format),
-        collection=st.sampled_from(("memories", "docs")),
         text=texts(),
         scope=st.sampled_from(Scope),
         kind=st.sampled_from(Kind),
-        dense=wild_numbers() | st.floats(-1, 1),
-        lexical=wild_numbers() | st.floats(0, 1),
-        neighbours=wild_numbers() | st.floats(0, 1),
-        session_prior=st.none() | wild_numbers() | st.floats(0, 1),
-        speaker=wild_numbers() | st.floats(0, 1),
-        statement=wild_numbers() | st.floats(0, 1),
-        reply=st.none() | wild_numbers() | st.floats(0, 1),
-        substance=wild_numbers() | st.floats(0, 1),
-        dated=wild_numbers() | st.floats(0, 1),
+        signals=wild_signals(),
         role=st.sampled_from(("user", "assistant", "system", None)),
         ts=st.none() | wild_numbers() | st.floats(NOW - 1e10, NOW + 1e9),
         decay_rate=wild_numbers() | st.floats(0, 1),

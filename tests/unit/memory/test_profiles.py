@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.authority import AuthorityWeights
-from lithify.memory.ranking.candidate import Candidate, Kind, Signals, read_candidate
+from lithify.memory.ranking.candidate import Candidate, Kind, read_candidate
 from lithify.memory.ranking.hybrid import HybridWeights
 from lithify.memory.ranking.passages import ALONE, Window
 from lithify.memory.ranking.profile import MOST_HITS, RECALL, SEED, Profile, TemporalWeights
-from lithify.memory.ranking.relevance import RelevanceWeights
+from lithify.memory.ranking.relevance import RelevanceWeights, Signals
 from lithify.memory.ranking.scope import PerScope, Scope
 from lithify.memory.ranking.scoring import score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_numbers
@@ -163,9 +163,9 @@ def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
         "source_turn": "",
         "hop_targets": "r1",
     }
-    plain = Candidate("r", "memories", "", Scope.USER, Kind.TURN)
-    assert read_candidate("r", "memories", Scope.USER, payload, Signals()) == plain
-    assert read_candidate("r", "memories", Scope.USER, {"kind": 7}, Signals()) == plain
+    plain = Candidate("r", "", Scope.USER, Kind.TURN)
+    assert read_candidate("r", Scope.USER, payload, Signals()) == plain
+    assert read_candidate("r", Scope.USER, {"kind": 7}, Signals()) == plain
 
 
 def test_stored_metadata_is_read() -> None:
@@ -181,24 +181,13 @@ def test_stored_metadata_is_read() -> None:
         "source_turn": "t1",
         "hop_targets": ["a", 7, "", "b"],
     }
-    memory = read_candidate(
-        "r", "memories", Scope.SESSION, payload, Signals(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-    )
+    memory = read_candidate("r", Scope.SESSION, payload, Signals(dense=0.1, session=0.4))
     assert memory == Candidate(
         id="r",
-        collection="memories",
         text="hello",
         scope=Scope.SESSION,
         kind=Kind.SUMMARY,
-        dense=0.1,
-        lexical=0.2,
-        neighbours=0.3,
-        session_prior=0.4,
-        speaker=0.5,
-        statement=0.6,
-        reply=0.7,
-        substance=0.8,
-        dated=0.9,
+        signals=Signals(dense=0.1, session=0.4),
         role="assistant",
         ts=5.0,
         decay_rate=0.25,

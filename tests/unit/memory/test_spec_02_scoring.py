@@ -151,19 +151,21 @@ def test_hybrid_score_works_on_plain_numbers() -> None:
     assert float(hybrid_score(0.6, 1.0, 1.0, 1.0, HybridWeights())) == pytest.approx(0.72)
 
 
-def test_ties_fall_to_similarity_then_collection_then_id() -> None:
-    names = [("m", "b"), ("m", "a"), ("d", "z"), ("m", "c")]
-    scores, similarities = np.array([0.5, 0.5, 0.5, 0.5]), np.array([0.1, 0.1, 0.1, 0.2])
-    assert rank_order(scores, similarities, names.__getitem__).tolist() == [3, 2, 1, 0]
+def test_ties_fall_to_similarity_then_id() -> None:
+    tied = [candidate(name) for name in ("c", "b", "a", "z")]
+    scores = np.array([0.5, 0.5, 0.5, 0.5])
+    similarities = np.array([0.1, 0.1, 0.1, 0.2])
+    assert rank_order(scores, similarities, tied).tolist() == [3, 2, 1, 0]
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from((0.0, 0.5, 1.0)), st.floats(0, 1)), max_size=12))
 def test_fast_order_equals_the_order_of_the_keys(numbers: list[tuple[float, float]]) -> None:
-    names = [("c", f"{i:02d}") for i in range(len(numbers))][::-1]
-    scores, similarities = np.array([n[0] for n in numbers]), np.array([n[1] for n in numbers])
-    expected = sorted(range(len(numbers)), key=lambda i: rank_key(*numbers[i], *names[i]))
-    assert rank_order(scores, similarities, names.__getitem__).tolist() == expected
+    candidates = [candidate(f"{i:02d}") for i in range(len(numbers))][::-1]
+    scores = np.array([score for score, _ in numbers])
+    similarities = np.array([similarity for _, similarity in numbers])
+    expected = sorted(range(len(numbers)), key=lambda i: rank_key(*numbers[i], candidates[i].id))
+    assert rank_order(scores, similarities, candidates).tolist() == expected
 
 
 def test_no_candidates_give_no_ranking() -> None:

@@ -48,7 +48,7 @@ def test_messages_the_host_shows_are_hidden_too() -> None:
 
 
 def recalled(key: str, text: str, source_turn: str | None) -> Candidate:
-    return Candidate(key, "memories", text, Scope.USER, Kind.MEMORY, source_turn=source_turn)
+    return Candidate(key, text, Scope.USER, Kind.MEMORY, source_turn=source_turn)
 
 
 def test_tail_entries_are_what_was_ingested() -> None:

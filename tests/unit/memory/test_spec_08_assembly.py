@@ -13,7 +13,7 @@ from lithify.memory.prompt.composition import Composition, Item, compose_fixed, 
 from lithify.memory.prompt.invariants import Evidence, violations
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.duplicates import distinct_records, distinct_turns, without_shown
+from lithify.memory.ranking.duplicates import distinct_turns, without_shown
 from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
 from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import SEED, Profile
@@ -72,7 +72,7 @@ def assemble(world: World, profile: Profile) -> tuple[Evidence, Composition]:
 
     fixed = compose_fixed(world.tau, world.hard, world.soft, base, tail, profile)
     shown = {item.id for item in fixed.tail}
-    rest = distinct_records(without_shown(world.candidates, shown, shown))
+    rest = without_shown(world.candidates, shown, shown)
     coarse = coarse_cut(rest, profile)
     ranking = score_pass2(coarse, keywords(world.query), profile, NOW, 10)
     direct = distinct_turns(ranking)[: profile.final_size]

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.duplicates import distinct_records, distinct_turns, without_shown
+from lithify.memory.ranking.duplicates import distinct_turns, without_shown
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import SEED, Profile
-from lithify.memory.ranking.ranking import Scored
 from lithify.memory.ranking.scope import Scope
+from lithify.memory.ranking.scoring import Scored
 from tests.unit.memory.candidate_samples import PROFILES, candidate
 
 
@@ -76,9 +76,9 @@ def test_the_same_turn_is_kept_once_by_its_better_copy() -> None:
     assert [row.candidate.id for row in distinct_turns(ranked)] == ["durable-copy", "other", "summary"]
 
 
-def test_records_are_kept_once_per_collection() -> None:
-    one, again, elsewhere = candidate("a", 0.9), candidate("a", 0.1), candidate("a", collection="docs")
-    assert distinct_records([one, again, elsewhere]) == [one, elsewhere]
+def test_a_record_named_like_a_turn_is_not_a_copy_of_it() -> None:
+    rows = [found("r1", 0.4, source_turn="alike"), found("alike", 0.3)]
+    assert distinct_turns(rows) == rows
 
 
 def test_what_is_shown_anyway_is_no_candidate() -> None:

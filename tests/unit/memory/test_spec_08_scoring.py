@@ -10,10 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.authority import AuthorityWeights, authored_value, authority_weight, frequency
-from lithify.memory.ranking.candidate import Candidate, Kind, Signals, read_candidate
-from lithify.memory.ranking.keywords import coverage, keywords, terms
+from lithify.memory.ranking.candidate import Candidate, Kind, read_candidate
+from lithify.memory.ranking.keywords import keywords, words
 from lithify.memory.ranking.profile import SEED, Profile
-from lithify.memory.ranking.relevance import RelevanceWeights, by_maximum, relevance
+from lithify.memory.ranking.relevance import (
+    SIGNAL_NAMES,
+    RelevanceWeights,
+    Signals,
+    by_maximum,
+    relevance,
+    signals_from_columns,
+)
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import Scored, coarse_cut, final_score, score_hybrid, score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, texts, wild_candidates, wild_numbers
@@ -68,9 +75,9 @@ def test_keywords_are_literal_words_of_three_letters_or_more() -> None:
     found = keywords("Where does the lexer store its cache?")
     assert found == ("where", "does", "the", "lexer", "store", "its", "cache")
     text = "Note: the lexer keeps cache_dir in its own folder"
-    assert coverage(found, terms(text)) == pytest.approx(0.4285714, abs=1e-6)
+    [covering] = score_pass2([candidate(text=text)], found, SEED, NOW, 0)
+    assert covering.coverage == pytest.approx(0.4285714, abs=1e-6)
     assert keywords("!!") == ()
-    assert coverage((), terms(text)) == 0.0
     row = score_pass2([candidate(dense=0.9, age_s=0)], (), SEED, NOW, 0)[0]
     assert row.coverage == 0.0
     assert row.score == pytest.approx(0.5 * 0.9 / 1.3)
@@ -80,18 +87,17 @@ def test_other_scripts_have_words_too() -> None:
     assert keywords("Où est l'été à Köln? ab") == ("est", "été", "köln")
     assert keywords("東京駅 café") == ("東京", "京駅", "café")
     assert keywords("茶 ab東京cde") == ("東京", "cde")
-    assert terms("茶 ab東京c_1") == {"茶", "ab", "東京", "c_1"}
+    assert words("茶 ab東京c_1") == ["茶", "ab", "東京", "c_1"]
     assert keywords("Добрый день, мир и я") == ("добрый", "день", "мир")
     assert keywords("cache CACHE Cache_1 x2") == ("cache", "cache_1")
 
 
 @settings(max_examples=200, deadline=None)
 @given(query=texts(), text=texts())
-def test_carried_terms_change_nothing(query: str, text: str) -> None:
+def test_coverage_is_the_share_of_the_keywords_in_the_text(query: str, text: str) -> None:
     found = keywords(query)
-    plain, carrying = candidate("a", 0.5, text=text), candidate("b", 0.5, text="", terms=terms(text))
-    one, other = sorted(score_pass2([plain, carrying], found, SEED, NOW, 0), key=lambda row: row.candidate.id)
-    assert one.coverage == other.coverage == coverage(found, terms(text))
+    [row] = score_pass2([candidate(text=text)], found, SEED, NOW, 0)
+    assert row.coverage == sum(word in words(text) for word in found) / max(len(found), 1)
 
 
 def test_the_floor_applies_after_the_cut() -> None:
@@ -149,7 +155,6 @@ def test_every_component_is_finite_and_in_the_unit_interval(
     assert {row.candidate.id for row in ranking} == {c.id for c in candidates}
     assert all(0.0 <= number <= 1.0 for row in ranking for number in row[1:])
     assert [row.score for row in ranking] == sorted((row.score for row in ranking), reverse=True)
-    assert ranking.table()["score"] == [row.score for row in ranking]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -160,7 +165,7 @@ def test_ranking_does_not_depend_on_the_order_of_its_input(
 ) -> None:
     shuffled = list(candidates)
     seed.shuffle(shuffled)
-    one, other = (score_pass2(c, QUERY, profile, NOW, 9)[:] for c in (candidates, shuffled))
+    one, other = (score_pass2(c, QUERY, profile, NOW, 9) for c in (candidates, shuffled))
     assert one == other
     assert coarse_cut(candidates, profile) == coarse_cut(shuffled, profile)
 
@@ -240,10 +245,23 @@ def test_a_signal_a_record_cannot_have_leaves_its_weight_to_the_others() -> None
 @pytest.mark.parametrize("name", RelevanceWeights._fields)
 def test_every_signal_of_a_candidate_reaches_its_weight(name: str) -> None:
     weights = RelevanceWeights(**{**dict.fromkeys(RelevanceWeights._fields, 0.0), name: 1.0})
-    signals = Signals(**{"session_prior" if name == "session" else name: 0.7})
-    memory = read_candidate("r", "memories", Scope.USER, {}, signals)
+    memory = read_candidate("r", Scope.USER, {}, Signals(**{name: 0.7}))
     [row] = score_hybrid([memory], replace(SEED, relevance=weights), NOW)
     assert row.relevance == 0.7
+
+
+def test_every_signal_but_the_share_of_the_neighbours_has_a_weight() -> None:
+    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours"}
+    assert set(RelevanceWeights._fields) <= set(SIGNAL_NAMES)
+
+
+def test_signals_are_built_from_columns_by_name() -> None:
+    columns: dict[str, list[float | None]] = {name: [float(n), None] for n, name in enumerate(SIGNAL_NAMES)}
+    first, second = signals_from_columns(dict(reversed(columns.items())))
+    assert first.by_name() == {name: float(n) for n, name in enumerate(SIGNAL_NAMES)}
+    assert set(second.by_name().values()) == {None}
+    with pytest.raises(KeyError, match="dated"):
+        signals_from_columns({name: column for name, column in columns.items() if name != "dated"})
 
 
 def test_scores_are_spread_by_the_maximum_of_their_list() -> None:

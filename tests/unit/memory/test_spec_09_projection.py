@@ -13,9 +13,9 @@ from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
 from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
-from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scope import Scope
-from lithify.memory.ranking.scoring import score_pass2
+from lithify.memory.ranking.scoring import Scored, score_pass2
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import read_temporal_query
@@ -37,12 +37,10 @@ texts = st.lists(
 def turn(record_id: str, text: str, sim: float, hop_targets: tuple[str, ...] = ()) -> Candidate:
     return Candidate(
         record_id,
-        "session",
         text,
         Scope.SESSION,
         Kind.TURN,
-        dense=sim,
-        lexical=sim,
+        Signals(dense=sim, lexical=sim),
         ts=NOW_MS,
         role="user",
         anchors=anchor_density(text),
@@ -135,13 +133,13 @@ def test_a_dated_turn_below_the_similarity_floor_is_recovered_and_picked() -> No
         turn("faint", "The visa came on Monday 5/21 at 8:15 am", 0.149),
     ]
     projection = project(candidates, VISA, SEED)
-    assert projection.recovered == ("session::dated",)
-    assert [pick.key for pick in projection.picks] == ["session::broad", "session::dated"]
+    assert projection.recovered == ("memories::dated",)
+    assert [pick.key for pick in projection.picks] == ["memories::broad", "memories::dated"]
 
 
 def test_a_second_copy_of_a_surviving_turn_is_not_recovered() -> None:
     kept = replace(turn("kept", "The visa came on 5/20", 0.9), source_turn="t1")
-    copy = replace(turn("copy", "The visa came on 5/20", 0.16), source_turn="t1", collection="user")
+    copy = replace(turn("copy", "The visa came on 5/20", 0.16), source_turn="t1")
     projection = project([kept, copy], VISA, SEED)
     assert projection.recovered == ()
     assert ids(projection.order) == ["kept"]
@@ -152,8 +150,8 @@ def test_meaning_alone_can_cover_a_slot() -> None:
     candidates = [turn("papers", "I sent my travel papers on 4/2", 0.5), turn("visa", "The visa: wait and get", 0.5)]
     by_words = project(candidates, VISA, SEED)
     by_meaning = project(candidates, VISA, SEED, {"papers": (0.1, 0.5)})
-    assert {pick.key: pick.gain for pick in by_words.picks}["session::papers"] == 0.0
-    assert {pick.key: pick.gain for pick in by_meaning.picks}["session::papers"] == 0.5
+    assert {pick.key: pick.gain for pick in by_words.picks}["memories::papers"] == 0.0
+    assert {pick.key: pick.gain for pick in by_meaning.picks}["memories::papers"] == 0.5
 
 
 def test_what_the_picks_leave_is_filled_in_the_standard_order() -> None:

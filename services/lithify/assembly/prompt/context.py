@@ -18,9 +18,8 @@ from lithify.memory.ranking.duplicates import Ranked, distinct_turns, without_sh
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.ranking import Scored
 from lithify.memory.ranking.scope import Scope
-from lithify.memory.ranking.scoring import coarse_cut, score_pass2
+from lithify.memory.ranking.scoring import Scored, coarse_cut, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, only_if_asked, read_temporal_query
 from lithify.memory.turn import Turn, sort_chronologically
@@ -179,7 +178,7 @@ def scored(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Ter
     if not candidates:
         return ()
     wanted = keywords(ingredients.query)
-    return tuple(score_pass2(candidates, wanted, terms.profile, terms.now_ms, ingredients.max_access)[:])
+    return tuple(score_pass2(candidates, wanted, terms.profile, terms.now_ms, ingredients.max_access))
 
 
 def survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:

@@ -1,7 +1,7 @@
 """The receipt of a search or assemble: all that decided, every candidate and every cut, as plain data (spec 08 §7)."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
@@ -12,13 +12,12 @@ from lithify.assembly.recall.caches import digest_of
 from lithify.assembly.recall.search import SearchResult
 from lithify.assembly.schema import AssembleRequest, SearchRequest
 from lithify.memory.prompt.composition import Item, Limit
-from lithify.memory.ranking.candidate import Candidate, Signals
+from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.scoring import Scored
 
 COMPONENTS = Scored._fields[1:]
-SIGNALS = tuple(signal.name for signal in fields(Signals))
 
 
 class Verdict(StrEnum):
@@ -132,6 +131,9 @@ def considered(context: Context) -> Iterator[dict[str, Any]]:
 
 
 def candidate_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
+    signals = candidate.signals.by_name()
+    # Receipts of an assemble have always called it so; those of a search, like their components, `session`.
+    signals["session_prior"] = signals.pop("session")
     return {
         "id": candidate.id,
         "event_id": candidate.source_turn,
@@ -140,7 +142,7 @@ def candidate_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
         "verdict": verdict,
         "injected": verdict is Verdict.INJECTED,
         "access_count": candidate.access_count,
-        **{name: getattr(candidate, name) for name in SIGNALS},
+        **signals,
     }
 
 

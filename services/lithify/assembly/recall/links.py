@@ -7,8 +7,9 @@ from uuid import UUID
 from lithify.assembly.recall.pools import retrievable, visible
 from lithify.assembly.recall.retrieval import scope_of
 from lithify.events import TenantScope
-from lithify.memory.ranking.candidate import Candidate, Signals, read_candidate
+from lithify.memory.ranking.candidate import Candidate, read_candidate
 from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.relevance import Signals
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 
@@ -54,4 +55,4 @@ def is_point_id(text: str) -> bool:
 
 def linked_candidate(record: Record, memory: MemoryRecord, session: str) -> Candidate:
     payload = {**record.payload, "source_turn": memory.event_id}
-    return read_candidate(record.id, COLLECTION, scope_of(memory, session), payload, Signals())
+    return read_candidate(record.id, scope_of(memory, session), payload, Signals())

@@ -14,8 +14,9 @@ from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.ranking.candidate import Candidate, Signals, read_candidate
+from lithify.memory.ranking.candidate import Candidate, read_candidate
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
+from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.shortlist import shortlist
 from lithify.memory.ranking.stand_ins import without_stand_ins
@@ -262,7 +263,7 @@ def candidate_of(
 ) -> Candidate:
     # The host's own id of the turn, shared by all copies made of it.
     stored = {**payload, "source_turn": memory.event_id}
-    return read_candidate(key, COLLECTION, scope_of(memory, question.session), stored, signals)
+    return read_candidate(key, scope_of(memory, question.session), stored, signals)
 
 
 def scope_of(memory: MemoryRecord, session: str | None) -> Scope:

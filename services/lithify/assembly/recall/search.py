@@ -20,6 +20,7 @@ LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset
 # of them is looked at with its neighbours; looking at all gains .002 of recall.
 DEPTH_FACTOR: Final = 4
 MIN_DEPTH: Final = 64
+SCORE_PARTS: Final = HybridScored._fields[1:-1]  # without the candidate and the score itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +107,6 @@ def search_hit(scored: HybridScored, found: Found) -> SearchHit:
 
 
 def components(scored: HybridScored) -> dict[str, float]:
-    """Signals a record cannot have are left out."""
-    candidate = scored.candidate
-    signals = {
-        "dense": candidate.dense,
-        "lexical": candidate.lexical,
-        "neighbours": candidate.neighbours,
-        "session": candidate.session_prior,
-        "speaker": candidate.speaker,
-        "statement": candidate.statement,
-        "reply": candidate.reply,
-        "substance": candidate.substance,
-        "dated": candidate.dated,
-        "relevance": scored.relevance,
-        "recency": scored.recency,
-        "scope": scored.scope,
-        "quality": scored.quality,
-    }
-    return {name: value for name, value in signals.items() if value is not None}
+    """Returns the signals and the parts of the score by name; signals a record cannot have are left out."""
+    parts = scored.candidate.signals.by_name() | dict(zip(SCORE_PARTS, scored[1:-1], strict=True))
+    return {name: value for name, value in parts.items() if value is not None}

@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 
 from lithify.memory.columns import FloatArray
-from lithify.memory.ranking.candidate import Signals
 from lithify.memory.ranking.cues import asks, asks_when, is_said_by, names, substance
 from lithify.memory.ranking.passages import (
     Neighbours,
@@ -19,7 +18,7 @@ from lithify.memory.ranking.passages import (
     rarity,
     spread,
 )
-from lithify.memory.ranking.relevance import by_maximum
+from lithify.memory.ranking.relevance import Signals, by_maximum, signals_from_columns
 from lithify.memory.ranking.sessions import session_priors
 from lithify.memory.ranking.shortlist import relative
 from lithify.store import Record, Vector
@@ -47,32 +46,37 @@ def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by
 def passage_signals(
     asked: Asked, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
 ) -> dict[str, Signals]:
-    """The signals of records that are judged together with those among them that stand around them."""
+    """Returns the signals of records that are judged together with those among them that stand around them."""
+    signals = signals_from_columns(passage_columns(asked, records, memories, window))
+    return dict(zip([record.id for record in records], signals, strict=True))
+
+
+def passage_columns(
+    asked: Asked, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
+) -> dict[str, Sequence[float | None]]:
+    """Returns one column for each of the `Signals`, under its name; a value for each record."""
     places = [place_of(memory) for memory in memories]
-    around, asking = neighbours(places, window), [asks(memory.text) for memory in memories]
+    around = neighbours(places, window)
+    asking = [asks(memory.text) for memory in memories]
     weights = word_weights(asked.words, records)
     weights *= rarity(weights)[:, None]
     words = passage_words(weights, around)
-    lexical, dense = by_maximum(words), passage_meaning(asked, records, around)
+    lexical = by_maximum(words)
+    dense = passage_meaning(asked, records, around)
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
-    priors = session_priors((dense + lexical) / 2.0, [session_of(memory) for memory in memories])
-    named, when = names(asked.text), asks_when(asked.text)
-    columns = (dense.tolist(), lexical.tolist(), lent.tolist(), priors, asking, replies(places, asking))
-    signals = [
-        Signals(
-            dense=meaning,
-            lexical=said,
-            neighbours=by_others,
-            session_prior=prior,
-            speaker=float(is_said_by(memory.text, named)),
-            statement=float(not question),
-            reply=reply,
-            substance=substance(memory.token_estimate),
-            dated=float(when and memory.anchors > 0.0),
-        )
-        for memory, meaning, said, by_others, prior, question, reply in zip(memories, *columns, strict=True)
-    ]
-    return dict(zip([record.id for record in records], signals, strict=True))
+    named = names(asked.text)
+    when = asks_when(asked.text)
+    return {
+        "dense": dense.tolist(),
+        "lexical": lexical.tolist(),
+        "neighbours": lent.tolist(),
+        "session": session_priors((dense + lexical) / 2.0, [session_of(memory) for memory in memories]),
+        "speaker": [float(is_said_by(memory.text, named)) for memory in memories],
+        "statement": [float(not question) for question in asking],
+        "reply": replies(places, asking),
+        "substance": [substance(memory.token_estimate) for memory in memories],
+        "dated": [float(when and memory.anchors > 0.0) for memory in memories],
+    }
 
 
 def word_weights(words: Sequence[int], records: Sequence[Record]) -> FloatArray:

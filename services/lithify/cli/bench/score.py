@@ -16,8 +16,9 @@ from lithify.cli.bench.store import SPEC, Corpus, fill
 from lithify.cli.console import data, emit_json
 from lithify.events import EVERY_TENANT, AnyTenant
 from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.keywords import keywords, terms
+from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import RECALL, SEED
+from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import score_pass2
 from lithify.store import EdgeStore, Query, Where
@@ -95,8 +96,7 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 
 def pass2(candidates: list[Candidate], asked: tuple[str, ...], *, recall: bool) -> Callable[[], Awaitable[object]]:
     async def run() -> object:
-        ranking = score_pass2(candidates, asked, (RECALL if recall else SEED).normalised(), NOW_MS, 9.0)
-        return ranking.table()
+        return score_pass2(candidates, asked, (RECALL if recall else SEED).normalised(), NOW_MS, 9.0)
 
     return run
 
@@ -112,25 +112,20 @@ def search(edge: EdgeStore, corpus: Corpus, scope: AnyTenant) -> Callable[[], Aw
 
 
 def made_candidates() -> list[Candidate]:
-    """The same in every run, with their terms read once, as assembly keeps them."""
+    """Returns the same candidates in every run, as a search gives them to assembly."""
     random = np.random.default_rng(8)
     texts = [" ".join(random.choice(WORDS.split(), 18)) for _ in range(CANDIDATES)]
-    signals = random.random((CANDIDATES, 4))
+    signals = random.random((CANDIDATES, 4)).tolist()  # dense, lexical, neighbours, session
     return [
         Candidate(
             id=f"c{number}",
-            collection="memories",
             text=text,
             scope=Scope.HISTORY,
             kind=Kind.TURN,
-            dense=float(dense),
-            lexical=float(lexical),
-            neighbours=float(neighbours),
-            session_prior=float(prior),
+            signals=Signals(*values),
             role="user",
             ts=NOW_MS - number * 60_000,
             access_count=number % 10,
-            terms=terms(text),
         )
-        for number, (text, (dense, lexical, neighbours, prior)) in enumerate(zip(texts, signals, strict=True))
+        for number, (text, values) in enumerate(zip(texts, signals, strict=True))
     ]

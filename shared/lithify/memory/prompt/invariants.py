@@ -13,7 +13,7 @@ from lithify.memory.prompt.composition import Composition, Item
 from lithify.memory.prompt.rendering import RECALLED, TokenCounter
 from lithify.memory.ranking.hops import Projected
 from lithify.memory.ranking.profile import RESERVE_TOLERANCE, Profile
-from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.scoring import Scored
 from lithify.memory.tokens import estimate_tokens
 
 

@@ -24,19 +24,11 @@ def without_shown(
     return [c for c in candidates if c.id not in shown_ids and c.source_turn not in shown_turns]
 
 
-def distinct_records(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The first of each (collection, id)."""
-    first: dict[tuple[str, str], Candidate] = {}
-    for candidate in candidates:
-        first.setdefault((candidate.collection, candidate.id), candidate)
-    return list(first.values())
-
-
 def distinct_turns(ranked: Iterable[RankedT]) -> list[RankedT]:
     """The best copy of each source turn; `ranked` must be best first (spec 08 §2)."""
-    best: dict[tuple[str, ...], RankedT] = {}
+    best: dict[tuple[bool, str], RankedT] = {}
     for item in ranked:
-        candidate = item.candidate
-        turn = (candidate.source_turn,) if candidate.source_turn else (candidate.collection, candidate.id)
-        best.setdefault(turn, item)
+        turn, record = item.candidate.source_turn, item.candidate.id
+        # A turn's id and a record's id are names of different things and may be alike.
+        best.setdefault((True, turn) if turn else (False, record), item)
     return list(best.values())

@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from lithify.memory.ranking.candidate import names_of
 from lithify.memory.ranking.hybrid import HybridScored
 from lithify.memory.ranking.ordering import rank_order
 from lithify.memory.ranking.recency import age_seconds, recency
@@ -26,5 +25,5 @@ def faded(ranked: Sequence[HybridScored], half_life_days: float | None) -> list[
     ages = age_seconds(times, float(np.nanmax(times)))
     scores = np.array([row.score for row in ranked]) * recency(ages, math.log(2.0) / (half_life_days * SECONDS_PER_DAY))
     similarities = np.array([row.relevance for row in ranked])
-    order = rank_order(scores, similarities, names_of([row.candidate for row in ranked]))
+    order = rank_order(scores, similarities, [row.candidate for row in ranked])
     return [ranked[i]._replace(score=float(scores[i])) for i in order.tolist()]

@@ -8,7 +8,7 @@ from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.duplicates import distinct_turns
 from lithify.memory.ranking.ordering import rank_key
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.scoring import Scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +68,5 @@ def _hop(target: str, links: Sequence[Scored], attenuation: float) -> Hop:
     return Hop(target, attenuation * best_first[0].score, tuple(s.candidate.id for s in best_first))
 
 
-def _projection_key(item: Projected) -> tuple[float, float, str, str]:
-    return rank_key(item.sigma, item.similarity, item.candidate.collection, item.candidate.id)
+def _projection_key(item: Projected) -> tuple[float, float, str]:
+    return rank_key(item.sigma, item.similarity, item.candidate.id)

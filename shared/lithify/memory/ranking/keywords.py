@@ -1,7 +1,7 @@
 """The words of a query and of a memory, compared literally in the second pass (spec 08 §3)."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 MIN_KEYWORD = 3
 
@@ -26,19 +26,10 @@ def words(text: str) -> list[str]:
     return [word for run in _RUN.finditer(text.lower()) for word in _cut(run)]
 
 
-def terms(text: str) -> frozenset[str]:
-    return frozenset(words(text))
-
-
 def keywords(query: str) -> tuple[str, ...]:
     """K: the distinct words of three or more characters in order of appearance; CJK bigrams are kept."""
     distinct = dict.fromkeys(words(query))
     return tuple(word for word in distinct if len(word) >= MIN_KEYWORD or _CJK_RUN.fullmatch(word))
-
-
-def coverage(query_keywords: Collection[str], text_terms: Collection[str]) -> float:
-    """M in [0, 1]: the share of the keywords that occur; 0 when the query has none."""
-    return sum(word in text_terms for word in query_keywords) / max(len(query_keywords), 1)
 
 
 def _cut(run: re.Match[str]) -> Sequence[str]:

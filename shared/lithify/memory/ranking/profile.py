@@ -12,7 +12,7 @@ from lithify.memory.ranking.decay import HALF_LIFE_DAYS
 from lithify.memory.ranking.hybrid import HYBRID_WEIGHTS, HybridWeights
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.quality import QUALITY_WEIGHT
-from lithify.memory.ranking.relevance import COSINE_ONLY, RelevanceWeights
+from lithify.memory.ranking.relevance import COSINE_ONLY, RECALL_WEIGHTS, RelevanceWeights
 from lithify.memory.ranking.scope import SCOPE_RATES, SCOPE_WEIGHTS, PerScope
 
 SMALLEST_HOP = 1e-6  # keeps the attenuation inside the open interval (0, 1)
@@ -128,18 +128,7 @@ RECALL = Profile(
     passage_share=0.28,
     similarity_floor=0.05,
     raw_history=True,
-    # Fitted by `lithify eval fit` on five conversations and rounded; held out in turn, they lose less than .005. MiniLM
-    # alone would take .20 dense and .29 lexical, nomic .35 and .22: one set of weights costs either .01 at most.
-    relevance=RelevanceWeights(
-        dense=0.24,
-        lexical=0.25,
-        session=0.19,
-        speaker=0.04,
-        statement=0.04,
-        reply=0.05,
-        substance=0.09,
-        dated=0.10,
-    ).normalised(),
+    relevance=RECALL_WEIGHTS,
     dense_by_maximum=True,
     window=AROUND,
     # Fused recency is the most harmful signal in public ablations (round recall .65 falls to .15-.41), and even a

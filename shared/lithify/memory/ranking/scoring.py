@@ -1,39 +1,39 @@
 """Ranks candidates: two passes for assembly, one for the search tool, each with all its components."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lithify.memory.columns import FloatArray, unit
 from lithify.memory.ranking.authority import authored_value, authority_weight, frequency
-from lithify.memory.ranking.candidate import Candidate, Kind, names_of
+from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.hybrid import HybridScored, hybrid_score
 from lithify.memory.ranking.keywords import words
 from lithify.memory.ranking.ordering import rank_order
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.quality import quality
-from lithify.memory.ranking.ranking import Components, Ranking, Scored
 from lithify.memory.ranking.recency import age_seconds, recency
 from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
 
-__all__ = ["Scored", "coarse_cut", "final_score", "score_hybrid", "score_pass2", "signal_rows"]
-
 _AUTHORED, _SUMMARY = Kind.AUTHORED, Kind.SUMMARY  # enum members are slow to look up a thousand times
 
-# In the order of RelevanceWeights.
-_SIGNALS: tuple[Callable[[Candidate], float | None], ...] = (
-    attrgetter("dense"),
-    attrgetter("lexical"),
-    attrgetter("session_prior"),
-    attrgetter("speaker"),
-    attrgetter("statement"),
-    attrgetter("reply"),
-    attrgetter("substance"),
-    attrgetter("dated"),
-)
+
+class Scored(NamedTuple):
+    """One candidate of the second pass with every component of its score: a row of the receipt."""
+
+    candidate: Candidate
+    relevance: float
+    recency: float  # r
+    frequency: float  # f
+    authority: float  # a
+    weight: float  # ω
+    coverage: float  # M
+    quality: float  # Q
+    score: float  # S_final
 
 
 def final_score(
@@ -46,9 +46,9 @@ def final_score(
 
 def coarse_cut(candidates: Sequence[Candidate], profile: Profile) -> list[Candidate]:
     """Pass 1: the k1 most relevant of everything retrievable (X39), then those at or above the floor."""
-    dense = _column([c.dense for c in candidates])
+    dense = _column([c.signals.dense for c in candidates])
     signed = signed_relevance(_relevance_of(candidates, profile.relevance), dense, profile.relevance)
-    order = rank_order(signed, signed, names_of(candidates))
+    order = rank_order(signed, signed, candidates)
     return [candidates[i] for i in order[: profile.coarse_size].tolist() if signed[i] >= profile.similarity_floor]
 
 
@@ -58,8 +58,8 @@ def score_pass2(
     profile: Profile,
     now_ms: float,
     max_access: float,
-) -> Ranking:
-    """Pass 2: all candidates with their components, best first.
+) -> list[Scored]:
+    """Pass 2: scores all candidates, with every component, best first.
 
     `max_access` is the highest access count among everything retrievable, not only among the candidates (X40).
     """
@@ -72,8 +72,9 @@ def score_pass2(
     covered = _coverage(candidates, frozenset(query_keywords)) if profile.kappa else np.zeros(len(candidates))
     kept = _quality_of(candidates, profile)
     score = final_score(mixed, weight, covered, kept, profile.kappa)
-    components = Components(mixed, fresh, used, declared, weight, covered, kept, score)
-    return Ranking.of(candidates, components)
+    order = rank_order(score, mixed, candidates)
+    columns = [part[order].tolist() for part in (mixed, fresh, used, declared, weight, covered, kept, score)]
+    return list(map(Scored, [candidates[i] for i in order.tolist()], *columns))
 
 
 def score_hybrid(candidates: Sequence[Candidate], profile: Profile, now_ms: float) -> list[HybridScored]:
@@ -85,7 +86,7 @@ def score_hybrid(candidates: Sequence[Candidate], profile: Profile, now_ms: floa
     score = hybrid_score(mixed, fresh, scope, kept, profile.hybrid)
     columns = [part.tolist() for part in (mixed, fresh, scope, kept, score)]
     rows = [HybridScored(*row) for row in zip(candidates, *columns, strict=True)]
-    return [rows[i] for i in rank_order(score, mixed, names_of(candidates))]
+    return [rows[i] for i in rank_order(score, mixed, candidates)]
 
 
 def _column(values: list[float]) -> FloatArray:
@@ -93,11 +94,15 @@ def _column(values: list[float]) -> FloatArray:
 
 
 def signal_rows(candidates: Sequence[Candidate], weights: RelevanceWeights) -> FloatArray:
-    """One row for each signal, NaN where a candidate cannot have it; rows without weight are not gathered."""
+    """Returns one row for each weighted signal, in the order of the weights; NaN where a candidate cannot have it.
+
+    Rows without weight are not gathered and stay 0.
+    """
+    signals = [candidate.signals for candidate in candidates]
     rows = np.zeros((len(weights), len(candidates)))
-    for row, (weight, values) in enumerate(zip(weights, _SIGNALS, strict=True)):
+    for row, (name, weight) in enumerate(zip(weights._fields, weights, strict=True)):
         if weight > 0.0:
-            rows[row] = _column([math.nan if (value := values(c)) is None else value for c in candidates])
+            rows[row] = np.array(list(map(attrgetter(name), signals)), dtype=np.float64)  # None becomes NaN
     return rows
 
 
@@ -122,6 +127,5 @@ def _declared(candidates: Sequence[Candidate]) -> FloatArray:
 
 
 def _coverage(candidates: Sequence[Candidate], wanted: frozenset[str]) -> FloatArray:
-    """M of every candidate; `keywords.coverage` for many."""
-    known = [words(c.text) if c.terms is None else c.terms for c in candidates]
-    return _column([len(wanted.intersection(found)) for found in known]) / max(len(wanted), 1)
+    """Returns M of every candidate, in [0, 1]: the share of the keywords in its text; 0 if the query has none."""
+    return _column([len(wanted.intersection(words(c.text))) for c in candidates]) / max(len(wanted), 1)

@@ -8,17 +8,19 @@ import numpy as np
 from lithify.memory.ranking.duplicates import distinct_turns
 from lithify.memory.ranking.hops import Projected
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.ranking import Scored
+from lithify.memory.ranking.scoring import Scored
 from lithify.memory.temporal.coverage import Pick, TemporalCandidate, recovery_set, select
 from lithify.memory.temporal.query import TemporalQuery
 from lithify.memory.temporal.slots import covered_slots
+
+RECEIPT_PREFIX = "memories::"  # receipts name a record by its collection, too
 
 SlotCosines = Mapping[str, Sequence[float]]  # record id -> one cosine per slot
 
 
 @dataclass(frozen=True, slots=True)
 class TemporalProjection:
-    """The order in which memories are packed; picks and recovered records (`collection::id`) are for the receipt."""
+    """The order in which memories are packed; picks and recovered records (`memories::id`) are for the receipt."""
 
     order: tuple[Projected, ...]
     picks: tuple[Pick, ...] = ()
@@ -51,7 +53,7 @@ def project_temporally(
 
 
 def _key(item: Scored) -> str:
-    return f"{item.candidate.collection}::{item.candidate.id}"
+    return f"{RECEIPT_PREFIX}{item.candidate.id}"
 
 
 def _contender(scored: Scored) -> TemporalCandidate:

@@ -12,6 +12,7 @@ from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
 from lithify.embedding.tokenizer import TextTokenizer
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
+from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.turn import Turn
 
@@ -54,13 +55,12 @@ def candidate(key: str, text: str = "a plain memory", **fields: Any) -> Candidat
     known: dict[str, Any] = {
         "scope": Scope.HISTORY,
         "kind": Kind.TURN,
-        "dense": 0.9,
-        "lexical": 0.5,
+        "signals": Signals(dense=fields.pop("dense", 0.9), lexical=fields.pop("lexical", 0.5)),
         "role": "user",
         "ts": NOW - 1000,
         "source_turn": key,
     }
-    return Candidate(key, "memories", text, **known | fields)
+    return Candidate(key, text, **known | fields)
 
 
 def turn(key: str, text: str = "hello there", role: str = "user", **fields: Any) -> Turn:
