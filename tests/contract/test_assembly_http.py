@@ -13,7 +13,7 @@ from lithify.assembly.library.memory_routes import memory_router
 from lithify.assembly.routes import assembly_router
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.store import VectorStore
 from lithify.streams.generations import current, durable
 from tests.contract.assembly_parts import Scene, open_scene
@@ -28,12 +28,12 @@ MESSAGES: list[dict[str, Any]] = [
 
 
 class TenantByKey:
-    """A door that takes the key for the tenant's name."""
+    """Takes the key for the tenant's name."""
 
-    async def admit(self, presented: str | None, scope: KeyScope) -> ApiKey | None:
+    async def authenticate(self, presented: str | None, required: KeyScope) -> ApiKey | None:
         if presented is None:
             return None
-        return ApiKey(id=presented, name=presented, tenant=presented, scopes=frozenset({scope}), created_at=0)
+        return ApiKey(id=presented, name=presented, tenant=presented, scopes=frozenset({required}), created_at=0)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from lithify.compactor.retention import purgeable
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.memory.compaction.summary_id import summary_id
 from lithify.store import Record
 from lithify.store.memory_record import COLLECTION

@@ -21,7 +21,7 @@ from lithify.embedding import Embedder, HashEmbedder
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.events.scope import DEFAULT_TENANT, SHARED
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import CollectionSpec, Record, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord

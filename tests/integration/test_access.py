@@ -11,10 +11,17 @@ import pytest_asyncio
 import structlog
 from redis.asyncio import Redis
 
-from lithify.access import Credential, KeyDoor, KeyScope, KeyStore, RateLimit, WantedKey, key_door
-from lithify.access.door import KEYS_FRESH_S
-from lithify.access.refusal import Forbidden, Unauthorised
-from lithify.access.remembered import Remembered
+from lithify.access import (
+    ApiKeyAuthenticator,
+    ApiKeyRequest,
+    ApiKeyStore,
+    Credential,
+    KeyScope,
+    RateLimit,
+    make_authenticator,
+)
+from lithify.access.authentication import KEYS_FRESH_S, Forbidden, Unauthorised
+from lithify.access.key_cache import KeyCache
 from lithify.errors import Overloaded, Unavailable
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.node.redis_server import EmbeddedRedis
@@ -27,19 +34,19 @@ TURN = {"event_id": "e", "user": "u", "session": "s", "role": "user", "text": "h
 
 
 @pytest.fixture
-def store(redis: Redis) -> KeyStore:
-    return KeyStore(redis, system_clock)
+def store(redis: Redis) -> ApiKeyStore:
+    return ApiKeyStore(redis, system_clock)
 
 
-def door_of(redis: Redis, *, per_second: int = 0, loopback: bool = True) -> KeyDoor:
-    return key_door(KeyStore(redis, system_clock), RateLimit(redis, per_second), loopback=loopback)
+def authenticator_of(redis: Redis, *, per_second: int = 0, loopback: bool = True) -> ApiKeyAuthenticator:
+    return make_authenticator(ApiKeyStore(redis, system_clock), RateLimit(redis, per_second), loopback=loopback)
 
 
-def wanted(tenant: str, *scopes: KeyScope, name: str = "") -> WantedKey:
-    return WantedKey(tenant=tenant, scopes=frozenset(scopes or (READ,)), name=name)
+def wanted(tenant: str, *scopes: KeyScope, name: str = "") -> ApiKeyRequest:
+    return ApiKeyRequest(tenant=tenant, scopes=frozenset(scopes or (READ,)), name=name)
 
 
-async def test_redis_holds_the_digest_and_neither_the_key_nor_its_secret(redis: Redis, store: KeyStore) -> None:
+async def test_redis_holds_the_digest_and_neither_the_key_nor_its_secret(redis: Redis, store: ApiKeyStore) -> None:
     key, credential = await store.create(wanted("acme", INGEST, READ, name="bot"))
     assert await store.find(key.id) == key
     held = str([await redis.hgetall(keys.api_key(key.id)), await redis.smembers(keys.API_KEYS)])
@@ -47,40 +54,40 @@ async def test_redis_holds_the_digest_and_neither_the_key_nor_its_secret(redis: 
     assert credential.secret not in held
 
 
-async def test_two_keys_of_a_tenant_live_side_by_side_until_one_is_revoked(redis: Redis, store: KeyStore) -> None:
+async def test_two_keys_of_a_tenant_live_side_by_side_until_one_is_revoked(redis: Redis, store: ApiKeyStore) -> None:
     (old, old_credential), (_, new_credential) = [await store.create(wanted("acme")) for _ in range(2)]
-    door = door_of(redis)
+    authenticator = authenticator_of(redis)
     for credential in (old_credential, new_credential):
-        assert await door.admit(credential.reveal(), READ)
+        assert await authenticator.authenticate(credential.reveal(), READ)
 
     await store.revoke(EVERY_TENANT, old.id)
-    door.forget()
+    authenticator.forget()
 
-    assert await door.admit(new_credential.reveal(), READ)
+    assert await authenticator.authenticate(new_credential.reveal(), READ)
     with pytest.raises(Unauthorised):
-        await door.admit(old_credential.reveal(), READ)
+        await authenticator.authenticate(old_credential.reveal(), READ)
 
 
-async def use_until_refused(door: KeyDoor, credential: Credential) -> None:
+async def use_until_refused(authenticator: ApiKeyAuthenticator, credential: Credential) -> None:
     async with asyncio.timeout(20 * KEYS_FRESH_S):
-        while await door.admit(credential.reveal(), READ):  # noqa: ASYNC110 - Redis tells nobody when a key is revoked
+        while await authenticator.authenticate(credential.reveal(), READ):  # noqa: ASYNC110 - Redis tells nobody when a key is revoked
             await asyncio.sleep(KEYS_FRESH_S / 20)
 
 
 async def test_another_process_refuses_a_revoked_key_when_its_memory_is_no_longer_fresh(
-    redis: Redis, store: KeyStore
+    redis: Redis, store: ApiKeyStore
 ) -> None:
     key, credential = await store.create(wanted("acme"))
-    door = door_of(redis)
-    assert await door.admit(credential.reveal(), READ)
+    authenticator = authenticator_of(redis)
+    assert await authenticator.authenticate(credential.reveal(), READ)
     await store.revoke(EVERY_TENANT, key.id)
     with pytest.raises(Unauthorised):
-        await use_until_refused(door, credential)
+        await use_until_refused(authenticator, credential)
 
 
 async def test_revoking_is_final_and_keeps_its_first_time(redis: Redis) -> None:
     times = iter((10, 20, 30))
-    store = KeyStore(redis, lambda: next(times))
+    store = ApiKeyStore(redis, lambda: next(times))
     key, _ = await store.create(wanted("acme"))
     first = await store.revoke(EVERY_TENANT, key.id)
     again = await store.revoke(EVERY_TENANT, key.id)
@@ -89,7 +96,7 @@ async def test_revoking_is_final_and_keeps_its_first_time(redis: Redis) -> None:
     assert (again.created_at, again.revoked_at, again.digest) == (10, 20, "")
 
 
-async def test_a_tenant_sees_and_revokes_its_own_keys_only(store: KeyStore) -> None:
+async def test_a_tenant_sees_and_revokes_its_own_keys_only(store: ApiKeyStore) -> None:
     ours, _ = await store.create(wanted("acme"))
     theirs, credential = await store.create(wanted("globex"))
     assert await store.all(TenantScope("acme")) == [ours]
@@ -104,58 +111,58 @@ async def test_a_tenant_sees_and_revokes_its_own_keys_only(store: KeyStore) -> N
     "presented", ["", "lf_x_y", "sk-123", Credential.new().reveal()], ids=["empty", "short", "foreign", "unknown"]
 )
 async def test_what_is_no_known_key_is_refused_even_where_none_is_needed(redis: Redis, presented: str) -> None:
-    door = door_of(redis)
-    assert await door.admit(None, ADMIN) is None
+    authenticator = authenticator_of(redis)
+    assert await authenticator.authenticate(None, ADMIN) is None
     with pytest.raises(Unauthorised):
-        await door.admit(presented, READ)
+        await authenticator.authenticate(presented, READ)
 
 
-async def test_a_right_id_with_a_wrong_secret_is_refused(redis: Redis, store: KeyStore) -> None:
+async def test_a_right_id_with_a_wrong_secret_is_refused(redis: Redis, store: ApiKeyStore) -> None:
     key, _ = await store.create(wanted("acme"))
     with pytest.raises(Unauthorised):
-        await door_of(redis).admit(Credential(key.id, Credential.new().secret).reveal(), READ)
+        await authenticator_of(redis).authenticate(Credential(key.id, Credential.new().secret).reveal(), READ)
 
 
 async def test_the_first_key_closes_the_door_and_revoking_the_last_one_does_not_open_it_again(
-    redis: Redis, store: KeyStore
+    redis: Redis, store: ApiKeyStore
 ) -> None:
-    door = door_of(redis)
-    assert await door.admit(None, READ) is None
+    authenticator = authenticator_of(redis)
+    assert await authenticator.authenticate(None, READ) is None
     key, _ = await store.create(wanted("acme"))
     await store.revoke(EVERY_TENANT, key.id)
-    door.forget()
+    authenticator.forget()
     with pytest.raises(Unauthorised):
-        await door.admit(None, READ)
+        await authenticator.authenticate(None, READ)
 
 
 async def test_a_service_that_other_machines_reach_asks_for_a_key_even_where_none_exists(redis: Redis) -> None:
     with pytest.raises(Unauthorised):
-        await door_of(redis, loopback=False).admit(None, READ)
+        await authenticator_of(redis, loopback=False).authenticate(None, READ)
 
 
-async def test_a_key_without_the_scope_is_forbidden(redis: Redis, store: KeyStore) -> None:
+async def test_a_key_without_the_scope_is_forbidden(redis: Redis, store: ApiKeyStore) -> None:
     _, credential = await store.create(wanted("acme", INGEST))
     with pytest.raises(Forbidden, match="read"):
-        await door_of(redis).admit(credential.reveal(), READ)
+        await authenticator_of(redis).authenticate(credential.reveal(), READ)
 
 
-async def test_the_log_names_the_id_of_a_refused_key_and_never_its_secret(redis: Redis, store: KeyStore) -> None:
+async def test_the_log_names_the_id_of_a_refused_key_and_never_its_secret(redis: Redis, store: ApiKeyStore) -> None:
     _, credential = await store.create(wanted("acme", INGEST))
     with structlog.testing.capture_logs() as logged, pytest.raises(Forbidden):
-        await door_of(redis).admit(credential.reveal(), READ)
+        await authenticator_of(redis).authenticate(credential.reveal(), READ)
     assert [line["key_id"] for line in logged] == [credential.id]
     assert credential.secret not in str(logged)
 
 
-async def test_a_second_worth_of_requests_passes_and_the_next_is_told_to_wait(redis: Redis, store: KeyStore) -> None:
+async def test_a_second_worth_of_requests_passes_and_the_next_is_told_to_wait(redis: Redis, store: ApiKeyStore) -> None:
     _, greedy = await store.create(wanted("acme"))
     _, modest = await store.create(wanted("acme"))
-    door = door_of(redis, per_second=1)
-    await door.admit(greedy.reveal(), READ)
+    authenticator = authenticator_of(redis, per_second=1)
+    await authenticator.authenticate(greedy.reveal(), READ)
     with pytest.raises(Overloaded) as refused:
-        await door.admit(greedy.reveal(), READ)
+        await authenticator.authenticate(greedy.reveal(), READ)
     assert refused.value.retry_after_s == 1
-    await door.admit(modest.reveal(), READ)
+    await authenticator.authenticate(modest.reveal(), READ)
 
 
 async def test_a_refused_request_costs_nothing_and_the_limit_frees_itself(redis: Redis) -> None:
@@ -191,22 +198,22 @@ async def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 
 async def test_while_redis_is_away_an_unknown_key_is_an_outage_and_not_a_refusal(away: Redis) -> None:
     with pytest.raises(Unavailable):
-        await door_of(away).admit(Credential.new().reveal(), READ)
+        await authenticator_of(away).authenticate(Credential.new().reveal(), READ)
     with pytest.raises(Unavailable):
-        await door_of(away).admit(None, READ)
+        await authenticator_of(away).authenticate(None, READ)
 
 
 async def test_who_came_in_before_an_outage_stays_in_and_nobody_else_does(tmp_path: Path) -> None:
     async with EmbeddedRedis(tmp_path / "redis") as server, open_consumer(server.url, block_ms=0) as redis:
-        store = KeyStore(redis, system_clock)
+        store = ApiKeyStore(redis, system_clock)
         credentials = [(await store.create(wanted("acme", ADMIN)))[1].reveal() for _ in range(2)]
         # Believes nothing unasked, so that every request meets the outage.
-        door = replace(door_of(redis), keys=Remembered(store.find, 0.0))
-        known = await door.admit(credentials[0], READ)
+        authenticator = replace(authenticator_of(redis), keys=KeyCache(store.find, 0.0))
+        known = await authenticator.authenticate(credentials[0], READ)
         await server.stop()
-        assert await door.admit(credentials[0], READ) == known
+        assert await authenticator.authenticate(credentials[0], READ) == known
         with pytest.raises(Unavailable):
-            await door.admit(credentials[1], READ)
+            await authenticator.authenticate(credentials[1], READ)
 
 
 async def test_while_redis_is_away_nothing_is_counted(away: Redis) -> None:

@@ -9,7 +9,7 @@ import structlog
 from redis.asyncio import Redis
 from typer.testing import CliRunner, Result
 
-from lithify.access import KeyScope, KeyStore, RateLimit, WantedKey, key_door
+from lithify.access import ApiKeyRequest, ApiKeyStore, KeyScope, RateLimit, make_authenticator
 from lithify.cli import key_desk
 from lithify.cli import keys as command
 from lithify.cli.key_desk import OperatorDesk, ServiceDesk, desk_for
@@ -45,8 +45,8 @@ async def test_the_operator_makes_keys_of_any_tenant_before_any_service_runs(red
     made = await keys("create", "--tenant", "acme", "--scopes", "ingest, read", "--name", "bot")
     other = await keys("create", "--tenant", "globex", "--json")
 
-    door = key_door(KeyStore(redis, system_clock), RateLimit(redis, 0), loopback=True)
-    key = await door.admit(made.stdout.strip(), KeyScope.INGEST)
+    authenticator = make_authenticator(ApiKeyStore(redis, system_clock), RateLimit(redis, 0), loopback=True)
+    key = await authenticator.authenticate(made.stdout.strip(), KeyScope.INGEST)
     assert key is not None
     assert (key.tenant, key.name, sorted(key.scopes)) == ("acme", "bot", ["ingest", "read"])
     assert "not shown again" in made.stderr
@@ -93,8 +93,8 @@ async def test_what_makes_no_sense_is_refused_and_named(words: tuple[str, ...], 
 async def test_an_administrator_manages_the_keys_of_the_own_tenant_through_a_service(
     redis: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = KeyStore(redis, system_clock)
-    router = key_router(store, key_door(store, RateLimit(redis, 0), loopback=True))
+    store = ApiKeyStore(redis, system_clock)
+    router = key_router(store, make_authenticator(store, RateLimit(redis, 0), loopback=True))
     # Logs of the service, which is inside the test, do not belong to what the command prints.
     with structlog.testing.capture_logs():
         async with served(router) as url:
@@ -116,7 +116,7 @@ async def test_keys_are_made_where_they_belong(monkeypatch: pytest.MonkeyPatch, 
     async with EmbeddedRedis(tmp_path / "redis"):
         local = desk_for(load_settings(), by_service=False)
         assert isinstance(local, OperatorDesk)
-        made = await asyncio.to_thread(local.create, WantedKey(scopes=frozenset({KeyScope.READ})))
+        made = await asyncio.to_thread(local.create, ApiKeyRequest(scopes=frozenset({KeyScope.READ})))
         assert [row["id"] for row in await asyncio.to_thread(local.rows)] == [made["id"]]
         assert isinstance(desk_for(load_settings(), by_service=True), ServiceDesk)
         monkeypatch.setenv("LITHIFY_API_KEY", "lf_a_b")

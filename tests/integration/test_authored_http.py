@@ -16,7 +16,7 @@ from lithify.cli import authored
 from lithify.embedding import HashEmbedder
 from lithify.events import TenantScope
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.store import VectorStore
 from tests.integration.terminal import TidyApi, served, typed
 from tests.unit.authored.authored_parts import IDENTITY, documents_on, reader_on, rules_shown
@@ -104,9 +104,9 @@ async def test_what_cannot_be_a_document_is_refused_and_leaves_nothing(
 
 
 class ReadersOnly:
-    async def admit(self, presented: str | None, scope: KeyScope) -> ApiKey | None:  # noqa: ARG002 - the contract's
-        if scope is not KeyScope.READ:
-            raise Forbidden(f"the scope {scope.value} is missing")
+    async def authenticate(self, presented: str | None, required: KeyScope) -> ApiKey | None:  # noqa: ARG002 - the contract's
+        if required is not KeyScope.READ:
+            raise Forbidden(f"the scope {required.value} is missing")
         return None
 
 

@@ -14,7 +14,7 @@ from lithify.gateway import valve as valve_module
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.gateway.valve import Valve
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.streams import Limits, Receipts, connection, keys, open_consumer, read_pressure
 from lithify.streams.member import Member
 from tests.integration.stream_parts import GROUP, PATIENCE_S, STREAM, accept, producer

@@ -215,7 +215,9 @@ async def test_a_dashboard_of_its_own_asks_the_assembly_service_with_the_key_of_
     settings = Settings.model_validate({"redis_url": redis_url})
     async with app.listening() as url, AsyncExitStack() as stack:
         redis = await open_redis(settings, stack)
-        alone = served_app(settings, redis, dashboard(settings, redis, app.door, stack, url), app.door)
+        alone = served_app(
+            settings, redis, dashboard(settings, redis, app.authenticator, stack, url), app.authenticator
+        )
         async with Visit(alone) as visit:
             assert "The zebra moved" in await visit.see("/sessions", user="ada", session="s1")
             key = await app.key("globex", KeyScope.READ)
@@ -228,7 +230,7 @@ async def test_memory_pages_tell_when_the_assembly_service_is_away(redis_url: st
     settings = Settings.model_validate({"redis_url": redis_url})
     async with AsyncExitStack() as stack:
         redis = await open_redis(settings, stack)
-        pages = dashboard(settings, redis, app.door, stack, f"http://127.0.0.1:{free_port()}")
-        async with Visit(served_app(settings, redis, pages, app.door)) as visit:
+        pages = dashboard(settings, redis, app.authenticator, stack, f"http://127.0.0.1:{free_port()}")
+        async with Visit(served_app(settings, redis, pages, app.authenticator)) as visit:
             assert 'role="alert"' in await visit.see("/memory", query="zebra")
             assert "Overview" in await visit.see()

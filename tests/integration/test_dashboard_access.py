@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest_asyncio
 
-from lithify.access import Credential, KeyScope, KeyStore
+from lithify.access import ApiKeyStore, Credential, KeyScope
 from lithify.dashboard.pages import NAVIGATION
 from lithify.dashboard.visitor import COOKIE
 from lithify.dashboard.visits import TTL_S
@@ -177,8 +177,8 @@ async def test_a_revoked_key_ends_its_visit_and_so_does_logging_out(app: ServedA
         assert "Overview" in await visit.see()
         credential = Credential.parse(key)
         assert credential is not None
-        await KeyStore(app.redis, system_clock).revoke(EVERY_TENANT, credential.id)
-        app.door.forget()
+        await ApiKeyStore(app.redis, system_clock).revoke(EVERY_TENANT, credential.id)
+        app.authenticator.forget()
         assert str((await visit.http.get("/dashboard")).url).startswith(f"{HOME}/dashboard/login")
 
 

@@ -20,7 +20,7 @@ from lithify.dashboard.pulse import Pulse
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs import JobContext, enqueue, list_jobs, open_queue, show_job
 from tests.integration.jobs_parts import QUEUE, has_status, opened, queued, runner, running
 

@@ -19,7 +19,7 @@ from lithify.errors import Invalid, Overloaded
 from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event, system_clock
 from lithify.gateway.dead_letters import dead_letter_router
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.node.web import listen, serve
 from lithify.streams import Consumer, DeadLetters, LetterId, Receipts, connection, keys, open_producer, script
 from tests.fault.proxy import proxy_to

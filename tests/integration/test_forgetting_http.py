@@ -29,7 +29,7 @@ from lithify.events.scope import SHARED
 from lithify.forgetter.job import forget as forget_job
 from lithify.forgetting import JOB, QUEUE, Target
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs import JobRunner, Registry, bind_parts
 from lithify.node.parts import collection_spec
 from lithify.settings import Settings

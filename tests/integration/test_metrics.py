@@ -13,7 +13,7 @@ from lithify.access import KeyScope
 from lithify.errors import Invalid
 from lithify.events import system_clock
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs import JobContext, enqueue, open_connection, open_queue
 from lithify.node.metrics import Gauges, metrics_router
 from lithify.node.operations import STUCK_MS, operations_app
@@ -170,7 +170,7 @@ async def test_processes_without_gauges_tell_their_own_counts_only() -> None:
 
 async def test_on_the_service_port_metrics_need_an_administrator_once_there_are_keys(redis_url: str) -> None:
     async with gateway_app(redis_url) as served:
-        app = create_app("test", [metrics_router(None, Access(served.door))], 1024)
+        app = create_app("test", [metrics_router(None, Access(served.authenticator))], 1024)
         reader, admin = await served.key("acme", KeyScope.READ), await served.key("acme", KeyScope.ADMIN)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as http:
             answers = [

@@ -13,7 +13,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from redis.asyncio import Redis
 
-from lithify.access import KeyDoor, KeyScope, KeyStore, WantedKey
+from lithify.access import ApiKeyAuthenticator, ApiKeyRequest, ApiKeyStore, KeyScope
 from lithify.events import system_clock
 from lithify.http import create_app
 from lithify.node import services, workers
@@ -33,7 +33,7 @@ class ServedApp:
     app: FastAPI
     routers: Sequence[APIRouter]
     redis: Redis
-    door: KeyDoor
+    authenticator: ApiKeyAuthenticator
 
     def routes(self) -> set[tuple[str, str]]:
         """All (method, path) pairs, told or untold in the OpenAPI document; a path parameter is written {name}."""
@@ -58,10 +58,10 @@ class ServedApp:
                 stop.set()
 
     async def key(self, tenant: str, *scopes: KeyScope) -> str:
-        _, credential = await KeyStore(self.redis, system_clock).create(
-            WantedKey(tenant=tenant, scopes=frozenset(scopes))
+        _, credential = await ApiKeyStore(self.redis, system_clock).create(
+            ApiKeyRequest(tenant=tenant, scopes=frozenset(scopes))
         )
-        self.door.forget()
+        self.authenticator.forget()
         return credential.reveal()
 
 
@@ -71,8 +71,8 @@ async def gateway_app(redis_url: str, **more: object) -> AsyncIterator[ServedApp
     settings = Settings.model_validate({"redis_url": redis_url} | more)
     async with AsyncExitStack() as stack:
         redis = await open_redis(settings, stack)
-        valve, door = services.valve(settings, redis), await services.door(settings, redis)
-        yield served_app(settings, redis, services.gateway(settings, redis, valve, door), door)
+        valve, authenticator = services.valve(settings, redis), await services.door(settings, redis)
+        yield served_app(settings, redis, services.gateway(settings, redis, valve, authenticator), authenticator)
 
 
 @asynccontextmanager
@@ -85,14 +85,16 @@ async def whole_app(redis_url: str, folder: Path, **more: object) -> AsyncIterat
         store = await open_store(settings, model.embedder, stack)
         consumers = workers.embed_consumers(settings, redis, model, store, stack)
         watched = Watched(redis.client, settings.partitions, store, model.embedder, consumers)
-        valve, door = services.valve(settings, redis), await services.door(settings, redis)
-        routers, _ = await node_routers(settings, redis, model, store, watched, valve, door, stack)
+        valve, authenticator = services.valve(settings, redis), await services.door(settings, redis)
+        routers, _ = await node_routers(settings, redis, model, store, watched, valve, authenticator, stack)
         async with running(*consumers):
-            yield served_app(settings, redis, routers, door)
+            yield served_app(settings, redis, routers, authenticator)
         # Nobody runs jobs here; those that were asked for would wait for ever.
         async for job in redis.client.scan_iter("rq:*"):
             await redis.client.delete(job)
 
 
-def served_app(settings: Settings, redis: RedisParts, routers: Sequence[APIRouter], door: KeyDoor) -> ServedApp:
-    return ServedApp(create_app("test", routers, settings.max_body_bytes), routers, redis.client, door)
+def served_app(
+    settings: Settings, redis: RedisParts, routers: Sequence[APIRouter], authenticator: ApiKeyAuthenticator
+) -> ServedApp:
+    return ServedApp(create_app("test", routers, settings.max_body_bytes), routers, redis.client, authenticator)

@@ -10,7 +10,7 @@ from lithify.assembly.service import Assembly
 from lithify.assembly.traces import read_trace
 from lithify.events import TenantScope
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 
 # Always there, whatever is down (spec 01 §5).
 HEADER: Final = (

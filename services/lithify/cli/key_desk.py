@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
-from lithify.access import KeyStore, WantedKey
+from lithify.access import ApiKeyRequest, ApiKeyStore
 from lithify.cli.api import Api
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, system_clock
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 class KeyDesk(Protocol):
     """Keys as rows of JSON; only the row of a new one has the key itself."""
 
-    def create(self, wanted: WantedKey) -> Row: ...
+    def create(self, wanted: ApiKeyRequest) -> Row: ...
 
     def rows(self) -> list[Row]: ...
 
@@ -34,7 +34,7 @@ class OperatorDesk:
     def __init__(self, redis_url: str) -> None:
         self._redis_url = redis_url
 
-    def create(self, wanted: WantedKey) -> Row:
+    def create(self, wanted: ApiKeyRequest) -> Row:
         return issued(*self._run(lambda store: store.create(wanted))).model_dump(mode="json")
 
     def rows(self) -> list[Row]:
@@ -46,10 +46,10 @@ class OperatorDesk:
             raise Invalid(f"there is no key {key_id!r}; `lithify keys list` shows all")
         return shown(key).model_dump(mode="json")
 
-    def _run(self, work: Callable[[KeyStore], Awaitable[T]]) -> T:
+    def _run(self, work: Callable[[ApiKeyStore], Awaitable[T]]) -> T:
         async def connected() -> T:
             async with open_producer(self._redis_url) as redis:
-                return await work(KeyStore(redis, system_clock))
+                return await work(ApiKeyStore(redis, system_clock))
 
         return asyncio.run(connected())
 
@@ -60,7 +60,7 @@ class ServiceDesk:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    def create(self, wanted: WantedKey) -> Row:
+    def create(self, wanted: ApiKeyRequest) -> Row:
         # A tenant that was not named is the one of the administrator's key.
         body = wanted.model_dump(mode="json", exclude_unset=True)
         row: Row = self._api.call("POST", "/v1/keys", body)

@@ -7,7 +7,7 @@ import typer
 from pydantic import ValidationError
 from rich.table import Table
 
-from lithify.access import WantedKey
+from lithify.access import ApiKeyRequest
 from lithify.cli.console import data, emit_json, talk
 from lithify.cli.key_desk import KeyDesk, Row, desk_for
 from lithify.errors import Invalid
@@ -69,11 +69,11 @@ def desk(url: str | None) -> KeyDesk:
     return desk_for(load_settings(url=url), by_service=url is not None)
 
 
-def wanted_key(tenant: str | None, scopes: str, name: str) -> WantedKey:
+def wanted_key(tenant: str | None, scopes: str, name: str) -> ApiKeyRequest:
     named = {} if tenant is None else {"tenant": tenant}
     given = {**named, "scopes": [scope.strip() for scope in scopes.split(",")], "name": name}
     try:
-        return WantedKey.model_validate(given)
+        return ApiKeyRequest.model_validate(given)
     except ValidationError as error:
         first = error.errors()[0]
         raise Invalid(f"--{first['loc'][0]}: {first['msg']}") from None

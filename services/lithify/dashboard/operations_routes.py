@@ -12,7 +12,7 @@ from lithify.dashboard.overview import Overview, overview_of
 from lithify.dashboard.pulse import Pulse
 from lithify.events import AnyTenant
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs import JobDetail, JobSummary, list_jobs, retry_failed, show_job
 from lithify.streams import Heartbeat
 
@@ -85,7 +85,7 @@ def _add_figures(router: APIRouter, pulse: Pulse, access: Access) -> None:
 
 def _add_jobs(router: APIRouter, operations: Operations, access: Access) -> None:
     """They name users and sessions."""
-    admin = Depends(access.oversees())
+    admin = Depends(access.needs_admin())
 
     @router.get("/jobs")
     async def jobs(

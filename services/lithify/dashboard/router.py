@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from lithify.access import Door
+from lithify.access import Authenticator
 from lithify.dashboard.actions import Actions
 from lithify.dashboard.desk import Desk
 from lithify.dashboard.entrance import Entrance
@@ -28,7 +28,7 @@ from lithify.streams import DeadLetters
 class Dashboard:
     """What the pages need to work."""
 
-    door: Door
+    authenticator: Authenticator
     visits: Visits
     operations: Operations
     letters: DeadLetters
@@ -39,7 +39,7 @@ class Dashboard:
 def dashboard_router(parts: Dashboard) -> APIRouter:
     """Pages are no part of the documented interface: what they show and do is there in routes of its own."""
     pages = load_pages()
-    desk = Desk(Reception(parts.door, parts.visits), pages)
+    desk = Desk(Reception(parts.authenticator, parts.visits), pages)
     router = APIRouter()
     _add_operations(router, desk, OperationsPages(pages, parts.operations, parts.letters))
     _add_memory(router, desk, MemoryPages(pages, parts.memory, parts.clock))

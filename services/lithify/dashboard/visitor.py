@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lithify.access import ApiKey, Door, Forbidden, KeyScope, Unauthorised, is_loopback
+from lithify.access import ApiKey, Authenticator, Forbidden, KeyScope, Unauthorised, is_loopback
 from lithify.dashboard.visits import TTL_S, Visits, form_mark, is_token, new_token
 from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
 
@@ -44,14 +44,14 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Reception:
-    door: Door
+    authenticator: Authenticator
     visits: Visits
 
     async def welcome(self, request: Request) -> Visitor:
         """Raises Unauthorised for whoever has to show a key first, Forbidden for a key that may not read."""
         token = token_of(request)
         try:
-            await self.door.admit(None, KeyScope.READ)
+            await self.authenticator.authenticate(None, KeyScope.READ)
         except Unauthorised:
             return await self._returning(token)
         refuse_rebinding(request)
@@ -59,7 +59,7 @@ class Reception:
 
     async def login(self, presented: str) -> str:
         """The token of a new visit. Raises Unauthorised or Forbidden."""
-        await self.door.admit(presented, KeyScope.READ)
+        await self.authenticator.authenticate(presented, KeyScope.READ)
         return await self.visits.begin(presented)
 
     async def _returning(self, token: str | None) -> Visitor:
@@ -67,7 +67,7 @@ class Reception:
         if token is None or credential is None:
             raise Unauthorised("show an API key to see this page")
         # Asked every time: a key that was revoked ends its visits, too.
-        key = await self.door.admit(credential, KeyScope.READ)
+        key = await self.authenticator.authenticate(credential, KeyScope.READ)
         return Visitor(token, key, credential)
 
 

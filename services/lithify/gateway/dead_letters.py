@@ -17,14 +17,14 @@ from lithify.gateway.letter_schema import (
     Selection,
 )
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.streams import DeadLetters, Letter, LetterId
 from lithify.streams.dead_letters import Outcome
 
 
 def dead_letter_router(access: Access, letters: DeadLetters, clock: Clock) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["operations"], route_class=JsonRoute)
-    admin = Depends(access.oversees())
+    admin = Depends(access.needs_admin())
 
     @router.get("/dead-letters")
     async def list_letters(

@@ -14,7 +14,7 @@ from lithify.gateway.schema import Accepted, BatchItem, BatchResult, FieldError
 from lithify.http.problem import field_errors
 from lithify.streams import Acceptance, Producer, Receipts
 from lithify.telemetry.metrics import EVENTS_ACCEPTED
-from lithify.telemetry.trace import trace_id_of
+from lithify.telemetry.trace_context import trace_id_of
 
 # Short enough not to be felt, long enough not to load Redis while a batch is being embedded.
 POLL_SECONDS = 0.01

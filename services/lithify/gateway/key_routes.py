@@ -6,21 +6,21 @@ from typing import Annotated
 import structlog
 from fastapi import APIRouter, Depends, Path, Response
 
-from lithify.access import KeyDoor, KeyStore, WantedKey
+from lithify.access import ApiKeyAuthenticator, ApiKeyRequest, ApiKeyStore
 from lithify.events import AnyTenant, TenantScope
 from lithify.gateway.key_schema import IssuedKey, KeyList, KeyRecord, issued, shown
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 
 log = structlog.get_logger(__name__)
 
 
-def key_router(store: KeyStore, door: KeyDoor) -> APIRouter:
+def key_router(store: ApiKeyStore, door: ApiKeyAuthenticator) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["keys"], route_class=JsonRoute)
-    admin = Depends(Access(door).oversees())
+    admin = Depends(Access(door).needs_admin())
 
     @router.post("/keys", status_code=HTTPStatus.CREATED)
-    async def create_key(wanted: WantedKey, response: Response, scope: AnyTenant = admin) -> IssuedKey:
+    async def create_key(wanted: ApiKeyRequest, response: Response, scope: AnyTenant = admin) -> IssuedKey:
         """Make a key; the answer is the only place where it can ever be read."""
         key, credential = await store.create(own(wanted, scope))
         door.forget()
@@ -46,7 +46,7 @@ def key_router(store: KeyStore, door: KeyDoor) -> APIRouter:
     return router
 
 
-def own(wanted: WantedKey, scope: AnyTenant) -> WantedKey:
+def own(wanted: ApiKeyRequest, scope: AnyTenant) -> ApiKeyRequest:
     """Administrators make keys of their own tenant, having named no other; the operator makes any."""
     if isinstance(scope, TenantScope):
         return wanted.model_copy(update={"tenant": scope.tenant})

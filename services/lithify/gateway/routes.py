@@ -12,7 +12,7 @@ from lithify.gateway.intake import accept_batch, accept_one, wait_searchable, wi
 from lithify.gateway.schema import Accepted, BatchResult, Receipt
 from lithify.gateway.valve import Valve
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.streams import Producer, Receipts
 
 TraceHeader = Annotated[str | None, Header(description="W3C trace context of turns that carry none themselves.")]

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 from fastapi import APIRouter
 
-from lithify.access import KeyDoor
+from lithify.access import ApiKeyAuthenticator
 from lithify.dashboard.figures import Gauges
 from lithify.dashboard.memory_api import MemoryApi
 from lithify.dashboard.operations_routes import Operations, operations_router
@@ -12,7 +12,7 @@ from lithify.dashboard.pulse import Pulse
 from lithify.dashboard.router import Dashboard, dashboard_router
 from lithify.dashboard.visits import Visits
 from lithify.events import system_clock
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs import open_connection
 from lithify.node.parts import RedisParts
 from lithify.settings import Settings
@@ -20,14 +20,18 @@ from lithify.streams import DeadLetters
 
 
 def dashboard(
-    settings: Settings, redis: RedisParts, door: KeyDoor, stack: AsyncExitStack, assembly_url: str | None = None
+    settings: Settings,
+    redis: RedisParts,
+    door: ApiKeyAuthenticator,
+    stack: AsyncExitStack,
+    assembly_url: str | None = None,
 ) -> list[APIRouter]:
     """Without `assembly_url` it is part of an application that answers about memory itself."""
     jobs = open_connection(redis.url)
     stack.callback(jobs.close)
     operations = Operations(Pulse(Gauges(redis.client, jobs, settings.partitions, system_clock)), jobs)
     parts = Dashboard(
-        door=door,
+        authenticator=door,
         visits=Visits(redis.client),
         operations=operations,
         letters=DeadLetters(redis.client, settings.partitions, system_clock),

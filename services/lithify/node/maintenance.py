@@ -10,7 +10,7 @@ from redis import Redis
 from lithify.access import KeyScope
 from lithify.embedder.backfill import JOB as BACKFILL
 from lithify.http import JsonRoute
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs import enqueue, open_queue
 from lithify.node.jobs import MAINTENANCE
 

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from lithify.errors import Unavailable
 from lithify.events import Clock
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs.overview import QueueState, read_queues
 from lithify.node.status import count_dead
 from lithify.streams import Lag, keys, read_lag
@@ -66,7 +66,7 @@ class Gauges:
 
 def metrics_router(gauges: Gauges | None, access: Access) -> APIRouter:
     """For administrators: the figures are those of all tenants together."""
-    router = APIRouter(tags=["operations"], dependencies=[Depends(access.oversees())])
+    router = APIRouter(tags=["operations"], dependencies=[Depends(access.needs_admin())])
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:

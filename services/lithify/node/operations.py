@@ -7,7 +7,7 @@ from fastapi import APIRouter, FastAPI, Response
 
 from lithify.events import Clock
 from lithify.http import create_app
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.node.metrics import Gauges, metrics_router
 from lithify.node.status import Watched, find_troubles
 from lithify.settings import Settings

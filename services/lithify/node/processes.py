@@ -10,15 +10,15 @@ from typing import Any, Protocol
 import structlog
 from fastapi import APIRouter
 
-from lithify.access import KeyDoor
+from lithify.access import ApiKeyAuthenticator
 from lithify.compaction import QUEUE as COMPACTION
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import system_clock
 from lithify.forgetting import QUEUE as FORGETTING
 from lithify.gateway.valve import Valve
 from lithify.http import create_app
-from lithify.http.access import Access
-from lithify.http.reference import reference_router
+from lithify.http.app import reference_router
+from lithify.http.authorization import Access
 from lithify.jobs import open_connection
 from lithify.node import jobs, services, workers
 from lithify.node.dashboard import dashboard
@@ -214,7 +214,7 @@ async def node_routers(
     store: VectorStore,
     watched: Watched,
     valve: Valve,
-    door: KeyDoor,
+    door: ApiKeyAuthenticator,
     stack: AsyncExitStack,
     gauges: Gauges | None = None,
 ) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
@@ -225,7 +225,7 @@ async def node_routers(
     return [*services.gateway(settings, redis, valve, door), *assembly, *pages, *common], keepers
 
 
-def common_routers(watched: Watched, door: KeyDoor, gauges: Gauges | None = None) -> list[APIRouter]:
+def common_routers(watched: Watched, door: ApiKeyAuthenticator, gauges: Gauges | None = None) -> list[APIRouter]:
     """What every service answers, whatever else it does."""
     access = Access(door)
     return [status_router(watched, access), metrics_router(gauges, access), reference_router(access)]

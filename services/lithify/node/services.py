@@ -6,7 +6,14 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from lithify.access import KeyDoor, KeyStore, RateLimit, is_loopback, key_door, require_safe_bind
+from lithify.access import (
+    ApiKeyAuthenticator,
+    ApiKeyStore,
+    RateLimit,
+    is_loopback,
+    make_authenticator,
+    require_safe_bind,
+)
 from lithify.assembly.docs.routes import docs_router
 from lithify.assembly.library.authored_routes import authored_router
 from lithify.assembly.library.compaction_routes import Compactions, compaction_router
@@ -31,7 +38,7 @@ from lithify.gateway.dead_letters import dead_letter_router
 from lithify.gateway.key_routes import key_router
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.gateway.valve import Valve
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.jobs import open_connection
 from lithify.node import docs
 from lithify.node.maintenance import maintenance_router
@@ -55,15 +62,15 @@ def valve(settings: Settings, redis: RedisParts) -> Valve:
     return Valve(redis.client, stream_readers(settings), limits)
 
 
-async def door(settings: Settings, redis: RedisParts) -> KeyDoor:
+async def door(settings: Settings, redis: RedisParts) -> ApiKeyAuthenticator:
     """Raises Misconfigured if other machines could reach a service that asks nobody for a key."""
     rate = RateLimit(redis.client, settings.rate_limit)
-    guarded = key_door(KeyStore(redis.client, system_clock), rate, loopback=is_loopback(settings.host))
+    guarded = make_authenticator(ApiKeyStore(redis.client, system_clock), rate, loopback=is_loopback(settings.host))
     require_safe_bind(settings.host, keys_exist=await guarded.keys_exist())
     return guarded
 
 
-def gateway(settings: Settings, redis: RedisParts, guard: Valve, door: KeyDoor) -> list[APIRouter]:
+def gateway(settings: Settings, redis: RedisParts, guard: Valve, door: ApiKeyAuthenticator) -> list[APIRouter]:
     retention = Retention(
         receipt_s=settings.receipt_days * DAY_S, tail_s=settings.tail_days * DAY_S, tail_length=settings.tail_turns
     )
@@ -74,12 +81,17 @@ def gateway(settings: Settings, redis: RedisParts, guard: Valve, door: KeyDoor) 
     return [
         gateway_router(intake, access),
         dead_letter_router(access, letters, system_clock),
-        key_router(KeyStore(redis.client, system_clock), door),
+        key_router(ApiKeyStore(redis.client, system_clock), door),
     ]
 
 
 async def assembly(
-    settings: Settings, redis: RedisParts, model: Model, store: VectorStore, door: KeyDoor, stack: AsyncExitStack
+    settings: Settings,
+    redis: RedisParts,
+    model: Model,
+    store: VectorStore,
+    door: ApiKeyAuthenticator,
+    stack: AsyncExitStack,
 ) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
     """Its routes, and what must be kept going beside them. Raises Misconfigured if the hard rules do not fit."""
     access, jobs = Access(door), open_connection(redis.url)

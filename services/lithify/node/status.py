@@ -13,7 +13,7 @@ from lithify.access import KeyScope
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError, Unavailable
 from lithify.events import TenantScope
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.store import VectorStore, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Lag, keys, read_lag, read_workers

@@ -16,14 +16,14 @@ log = structlog.get_logger(__name__)
 
 
 class RateLimit:
-    """A second's worth of requests may come at once; 0 per second sets no limit."""
+    """The limit of each key: a second's worth of requests may come at once; 0 per second sets no limit."""
 
     def __init__(self, redis: Redis, per_second: int) -> None:
         self._redis = redis
         self._per_second = per_second
 
     async def spend(self, key_id: str) -> None:
-        """Count one request. Raises Overloaded, with the time to wait, if it is one too many.
+        """Counts one request. Raises Overloaded, with the time to wait, if it is one too many.
 
         In an outage of Redis nothing is counted: the limit guards against floods, and there is nothing left to flood.
         """

@@ -41,7 +41,7 @@ def problem(status: HTTPStatus, detail: str, headers: Mapping[str, str] | None =
 
 
 def field_errors(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """`[{"field": "turns.0.role", "message": …}]`; the input itself is never echoed."""
+    """Returns `[{"field": "turns.0.role", "message": …}]`; the input itself is never echoed."""
     return [{"field": field_name(e["loc"], e["msg"]), "message": readable(e["msg"])} for e in errors]
 
 

@@ -18,7 +18,7 @@ from lithify.errors import Invalid
 from lithify.jobs import keys
 from lithify.jobs.connection import in_thread, transact
 from lithify.jobs.record import ENTRY, NamedJob
-from lithify.telemetry.trace import HEADER as TRACEPARENT
+from lithify.telemetry.trace_context import HEADER as TRACEPARENT
 
 DAY_S: Final = 86_400
 

@@ -13,7 +13,7 @@ from rq.serializers import JSONSerializer
 from rq.types import FailureCallbackType, SuccessCallbackType
 
 from lithify.errors import Invalid
-from lithify.telemetry.trace import HEADER as TRACEPARENT
+from lithify.telemetry.trace_context import HEADER as TRACEPARENT
 
 ENTRY: Final = "lithify.jobs.run"
 """Stands where RQ keeps the function to import. It is compared, never imported."""

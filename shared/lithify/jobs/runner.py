@@ -24,7 +24,7 @@ from lithify.streams.backoff import backoff_ms
 from lithify.streams.crash import crash_point
 from lithify.streams.outage import outages
 from lithify.telemetry.metrics import JOB_DURATION
-from lithify.telemetry.trace import trace_id_of
+from lithify.telemetry.trace_context import trace_id_of
 
 # One lost renewal must not hand a running job to someone else.
 RENEWALS_PER_LEASE: Final = 4

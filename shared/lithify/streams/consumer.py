@@ -21,8 +21,8 @@ from lithify.streams.delivery import Delivery, Entry, decode_all
 from lithify.streams.lease import RENEWALS_PER_LEASE, Leases
 from lithify.streams.member import EntryLost, Member
 from lithify.streams.outage import GroupMissing, outages
-from lithify.telemetry.stage import StageMeter
-from lithify.telemetry.trace import trace_id_of
+from lithify.telemetry.metrics import StageMeter
+from lithify.telemetry.trace_context import trace_id_of
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class Consumer:
         self._member = Member(redis, streams, group, name)
         self._leases = Leases(self._member, settings.lease_ms)
         self._meter = StageMeter(group)
-        self._handler = self._meter.timed(handler)
+        self._handler = self._meter.time_calls(handler)
         self._settings = settings
         self._clock = clock
         self._stopping = asyncio.Event()

@@ -1,12 +1,16 @@
 """Every metric of ours that counts or times work, in one registry per process; none is labelled by tenant or id."""
 
+import time
+from collections.abc import Awaitable, Callable
 from importlib.metadata import version
-from typing import Final
+from typing import Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
 
+T = TypeVar("T")
+
 REGISTRY: Final = CollectorRegistry()
-"""Of our own metrics only. The library's default registry would add whatever other packages leave there."""
+"""Holds our own metrics only. The library's default registry would add whatever other packages leave there."""
 
 # A turn is searchable after some 20 ms when little waits, and after minutes behind a backlog.
 WAITING: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600)
@@ -79,3 +83,30 @@ ASSEMBLE_DURATION: Final = Histogram(
 ASSEMBLE_TOKENS: Final = Histogram(
     "lithify_assemble_tokens", "Tokens of the assembled memory part.", registry=REGISTRY, buckets=TOKENS
 )
+
+
+class StageMeter:
+    """Counts what becomes of the messages of a stage, which is named like its consumer group.
+
+    Looks its metrics up once: with that, a batch costs a few microseconds and not one per message.
+    """
+
+    def __init__(self, stage: str) -> None:
+        self.handled = MESSAGES.labels(stage, "handled")
+        self.failed = MESSAGES.labels(stage, "failed")
+        self.dead = MESSAGES.labels(stage, "dead")
+        self.redelivered = REDELIVERIES.labels(stage)
+        self.lost = STREAM_LOST.labels(stage)
+        self._duration = MESSAGE_DURATION.labels(stage)
+
+    def time_calls(self, handler: Callable[[T], Awaitable[None]]) -> Callable[[T], Awaitable[None]]:
+        """Returns a handler that calls the given one and times each call, also one that fails."""
+
+        async def handle(batch: T) -> None:
+            started = time.perf_counter()
+            try:
+                await handler(batch)
+            finally:
+                self._duration.observe(time.perf_counter() - started)
+
+        return handle

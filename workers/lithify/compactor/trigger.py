@@ -14,7 +14,7 @@ from lithify.compactor.session_state import SessionStates
 from lithify.events import Clock, Event
 from lithify.memory.tokens import estimate_tokens
 from lithify.streams import Delivery
-from lithify.telemetry.trace import trace_id_of
+from lithify.telemetry.trace_context import trace_id_of
 
 log = structlog.get_logger(__name__)
 

@@ -20,7 +20,7 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point, publish_stored
-from lithify.telemetry.trace import trace_id_of
+from lithify.telemetry.trace_context import trace_id_of
 
 Marks = Mapping[str, str | int]
 

@@ -31,7 +31,7 @@ from lithify.docs.naming import MAX_REPO
 from lithify.docs.sources import DocKind, SourceKind
 from lithify.events import TenantScope
 from lithify.http import JsonRoute
-from lithify.http.access import Access, calling_key
+from lithify.http.authorization import Access, calling_key
 
 PLAIN: Final = ("text/markdown", "text/plain", "text/x-markdown", "text/x-rst")
 JSON: Final = "application/json"

@@ -22,7 +22,7 @@ from lithify.assembly.library.schema import (
 from lithify.authored import Documents, Origin, TooLarge, Written
 from lithify.events import TenantScope
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 
 MARKDOWN: Final = ("text/markdown", "text/plain", "text/x-markdown")
 JSON: Final = "application/json"

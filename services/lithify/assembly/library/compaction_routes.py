@@ -15,7 +15,7 @@ from lithify.compaction import Cause, SessionKey, read_compaction, request_compa
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.memory.compaction.expansion import MAX_DEPTH
 from lithify.store import Record, VectorStore
 

@@ -14,7 +14,7 @@ from lithify.errors import Invalid
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.http import JsonRoute
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.store.checks import canonical_id
 
 MAX_RECORDS: Final = 512

@@ -26,7 +26,7 @@ from lithify.forgetting import (
     request_forgetting,
 )
 from lithify.http import JsonRoute, NotFound
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 from lithify.store import Record, VectorStore
 from lithify.store.memory_record import COLLECTION
 

@@ -12,7 +12,7 @@ from lithify.assembly.library.timeline import Timelines
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.http import JsonRoute
-from lithify.http.access import Access
+from lithify.http.authorization import Access
 
 
 def memory_router(memories: Memories, access: Access) -> APIRouter:

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import redis
 
-from lithify.access.bind import is_loopback
+from lithify.access.authentication import is_loopback
 from lithify.cli.doctor.finding import Finding
 from lithify.cli.key_desk import reachable_redis
 from lithify.errors import LithifyError, Misconfigured

@@ -5,8 +5,7 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
-from lithify.access.key import ApiKey, Credential, KeyScope
-from lithify.access.wanted import WantedKey
+from lithify.access.api_key import ApiKey, ApiKeyRequest, Credential, KeyScope
 from lithify.events import AnyTenant, Clock, EveryTenant
 from lithify.streams import keys
 from lithify.streams.outage import outages
@@ -14,8 +13,8 @@ from lithify.streams.outage import outages
 _BETWEEN: Final = ","
 
 
-class KeyStore:
-    """Any number of keys per tenant live side by side, so that a new one can take over before the old one is revoked.
+class ApiKeyStore:
+    """The keys of all tenants; each may have several, so that a new one takes over before the old one is revoked.
 
     Records of revoked keys stay: a service that ever had a key must not open up because its last one was revoked.
     Every call raises Unavailable if Redis did not answer.
@@ -25,14 +24,14 @@ class KeyStore:
         self._redis = redis
         self._clock = clock
 
-    async def create(self, wanted: WantedKey) -> tuple[ApiKey, Credential]:
-        """The record, durable on return, and the credential, which nobody can ever read again."""
+    async def create(self, request: ApiKeyRequest) -> tuple[ApiKey, Credential]:
+        """Returns the record, durable by then, and the credential, which nobody can ever read again."""
         credential = Credential.new()
         key = ApiKey(
             id=credential.id,
-            tenant=wanted.tenant,
-            name=wanted.name,
-            scopes=wanted.scopes,
+            tenant=request.tenant,
+            name=request.name,
+            scopes=request.scopes,
             created_at=self._clock(),
             digest=credential.digest(),
         )
@@ -47,27 +46,27 @@ class KeyStore:
         with outages():
             reply = self._redis.hgetall(keys.api_key(key_id))
             fields = await cast("Awaitable[dict[bytes, bytes]]", reply)
-        return _key(key_id, fields) if fields else None
+        return _read_key(key_id, fields) if fields else None
 
     async def exist(self) -> bool:
-        """Whether there ever was a key."""
+        """Says whether there ever was a key."""
         with outages():
             return bool(await self._redis.scard(keys.API_KEYS))
 
     async def all(self, scope: AnyTenant) -> list[ApiKey]:
-        """The keys in view, the oldest first."""
+        """Returns the keys the scope may see, the oldest first."""
         with outages():
             ids = await cast("Awaitable[set[bytes]]", self._redis.smembers(keys.API_KEYS))
         found = [await self.find(key_id.decode()) for key_id in ids]
         return sorted(
-            (key for key in found if key is not None and _in_view(key, scope)),
+            (key for key in found if key is not None and _is_in(key, scope)),
             key=lambda key: (key.created_at, key.id),
         )
 
     async def revoke(self, scope: AnyTenant, key_id: str) -> ApiKey | None:
-        """Final; repeating keeps the time of the first. None if there is no such key in view."""
+        """Revokes a key for good; repeating keeps the first time. Returns None if the scope sees no such key."""
         key = await self.find(key_id)
-        if key is None or not _in_view(key, scope):
+        if key is None or not _is_in(key, scope):
             return None
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hsetnx(keys.api_key(key_id), "revoked_at", str(self._clock()))
@@ -77,7 +76,7 @@ class KeyStore:
         return await self.find(key_id)
 
 
-def _in_view(key: ApiKey, scope: AnyTenant) -> bool:
+def _is_in(key: ApiKey, scope: AnyTenant) -> bool:
     return isinstance(scope, EveryTenant) or key.tenant == scope.tenant
 
 
@@ -92,7 +91,7 @@ def _fields(key: ApiKey) -> list[str | int]:
     return [word for pair in fields.items() for word in pair]
 
 
-def _key(key_id: str, raw: Mapping[bytes, bytes]) -> ApiKey:
+def _read_key(key_id: str, raw: Mapping[bytes, bytes]) -> ApiKey:
     fields = {name.decode(): value.decode() for name, value in raw.items()}
     revoked_at = fields.get("revoked_at")
     return ApiKey(

@@ -1,4 +1,4 @@
-"""Answers of Redis kept for a moment, and a while longer when Redis is away."""
+"""Keeps what Redis said about keys for a moment, and a while longer when Redis is away."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from lithify.errors import Unavailable
 PATIENCE_S: Final = 1.0
 # In an outage it is asked again after this time, not by every caller.
 PAUSE_S: Final = 5.0
-# In an outage nobody can be let in anew, but who was in stays in; not for ever, since nothing can be revoked meanwhile.
+# In an outage no new key is accepted, but a known one stays good; not for ever, since nothing can be revoked meanwhile.
 STALE_S: Final = 900.0
 # Some hundred bytes each.
 MOST: Final = 4_096
@@ -27,22 +27,22 @@ class _Answer(Generic[T]):
     ask_at: float
 
 
-class Remembered(Generic[T]):
-    """Looks things up by name and believes an answer for `fresh_s`; what was not found is looked for every time."""
+class KeyCache(Generic[T]):
+    """Looks things up by name and trusts an answer for `fresh_s`; what was not found is looked up every time."""
 
     def __init__(
         self,
-        look: Callable[[str], Awaitable[T | None]],
+        look_up: Callable[[str], Awaitable[T | None]],
         fresh_s: float,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._look = look
+        self._look_up = look_up
         self._fresh_s = fresh_s
         self._now = now
         self._answers: dict[str, _Answer[T]] = {}
 
     async def get(self, name: str) -> T | None:
-        """Raises Unavailable if Redis is away and the answer is not known from before."""
+        """Returns None if there is no such thing. Raises Unavailable if Redis is away and the answer is not known."""
         known = self._answers.get(name)
         if known is not None:
             if self._now() < known.ask_at:
@@ -61,14 +61,14 @@ class Remembered(Generic[T]):
             self._keep(name, value, self._now(), self._fresh_s)
         return value
 
-    def forget(self) -> None:
-        """Ask again at once, for this process has changed something."""
+    def clear(self) -> None:
+        """Makes the next calls ask again, for this process has changed something."""
         self._answers.clear()
 
     async def _ask(self, name: str) -> T | None:
         try:
             async with asyncio.timeout(PATIENCE_S):
-                return await self._look(name)
+                return await self._look_up(name)
         except TimeoutError as error:
             raise Unavailable(f"Redis did not answer within {PATIENCE_S:.0f} s") from error
 

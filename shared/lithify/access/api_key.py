@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Self
 
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from lithify.events.scope import DEFAULT_TENANT
+from lithify.events.turn import Identifier
+
 ID_BYTES: Final = 8
 # 256 bits cannot be guessed, so a fast digest protects them as well as a slow one protects a password.
 SECRET_BYTES: Final = 32
@@ -16,7 +21,7 @@ _FORM: Final = re.compile(rf"lf_([0-9a-f]{{{2 * ID_BYTES}}})_([0-9a-f]{{{2 * SEC
 
 
 class KeyScope(StrEnum):
-    """What a key may do in its tenant: send turns, read memory, or everything including keys and dead letters."""
+    """A key may send turns, read memory, or do everything in its tenant, keys and dead letters included."""
 
     INGEST = "ingest"
     READ = "read"
@@ -25,7 +30,7 @@ class KeyScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a caller holds, in parts; printing it shows the id only."""
+    """The key as its caller holds it, in parts; printing it shows the id only."""
 
     id: str
     secret: str = field(repr=False)
@@ -40,7 +45,7 @@ class Credential:
         return None if match is None else cls(*match.groups())
 
     def reveal(self) -> str:
-        """The key itself, for the one answer that hands it out."""
+        """Returns the key itself, for the one answer that hands it out."""
         return f"lf_{self.id}_{self.secret}"
 
     def digest(self) -> str:
@@ -49,7 +54,7 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What is known about a key. A revoked one keeps its record and has no digest any more."""
+    """The stored record of a key, without its secret. A revoked one keeps its record and has no digest any more."""
 
     id: str
     tenant: str
@@ -65,3 +70,20 @@ class ApiKey:
 
     def allows(self, scope: KeyScope) -> bool:
         return not self.scopes.isdisjoint({scope, KeyScope.ADMIN})
+
+
+class ApiKeyRequest(BaseModel):
+    """Asks for a new API key; checked once for the command line and HTTP alike."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tenant: Identifier = Field(DEFAULT_TENANT, description="Whose memory the key opens.")
+    scopes: frozenset[KeyScope] = Field(min_length=1, description="ingest, read, or admin, which includes both.")
+    name: str = Field("", max_length=100, description="What people call it, e.g. the host that uses it.")
+
+    @field_validator("name")
+    @classmethod
+    def _check_one_line(cls, value: str) -> str:
+        if not value.isprintable():
+            raise ValueError("must not contain control characters or line breaks")
+        return value

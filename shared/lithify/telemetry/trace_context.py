@@ -9,6 +9,6 @@ _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[
 
 
 def trace_id_of(traceparent: str | None) -> str | None:
-    """None for a missing or broken context: the standard has receivers ignore it, and no turn is refused for it."""
+    """Returns None for a missing or broken context: the standard has receivers ignore it, and no turn is refused."""
     match = _TRACEPARENT.fullmatch(traceparent) if traceparent else None
     return match.group(1) if match else None

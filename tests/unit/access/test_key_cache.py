@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from lithify.access import remembered
-from lithify.access.remembered import PAUSE_S, STALE_S, Remembered
+from lithify.access import key_cache
+from lithify.access.key_cache import PAUSE_S, STALE_S, KeyCache
 from lithify.errors import Unavailable
 
 FRESH_S = 2.0
@@ -50,12 +50,12 @@ def timer() -> Timer:
 
 
 @pytest.fixture
-def answers(redis: Redis, timer: Timer) -> Remembered[str]:
-    return Remembered(redis.look, FRESH_S, timer)
+def answers(redis: Redis, timer: Timer) -> KeyCache[str]:
+    return KeyCache(redis.look, FRESH_S, timer)
 
 
 async def test_an_answer_is_asked_for_once_and_a_change_is_seen_when_it_is_no_longer_fresh(
-    redis: Redis, timer: Timer, answers: Remembered[str]
+    redis: Redis, timer: Timer, answers: KeyCache[str]
 ) -> None:
     redis.content["a"] = "old"
     assert [await answers.get("a") for _ in range(5)] == ["old"] * 5
@@ -66,7 +66,7 @@ async def test_an_answer_is_asked_for_once_and_a_change_is_seen_when_it_is_no_lo
 
 
 async def test_what_was_removed_is_gone_when_the_answer_is_no_longer_fresh(
-    redis: Redis, timer: Timer, answers: Remembered[str]
+    redis: Redis, timer: Timer, answers: KeyCache[str]
 ) -> None:
     redis.content["a"] = "here"
     await answers.get("a")
@@ -75,14 +75,14 @@ async def test_what_was_removed_is_gone_when_the_answer_is_no_longer_fresh(
     assert await answers.get("a") is None
 
 
-async def test_what_is_not_there_is_found_as_soon_as_it_is(redis: Redis, answers: Remembered[str]) -> None:
+async def test_what_is_not_there_is_found_as_soon_as_it_is(redis: Redis, answers: KeyCache[str]) -> None:
     assert await answers.get("a") is None
     redis.content["a"] = "here"
     assert await answers.get("a") == "here"
 
 
 async def test_an_outage_is_asked_once_a_while_and_answered_from_memory(
-    redis: Redis, timer: Timer, answers: Remembered[str]
+    redis: Redis, timer: Timer, answers: KeyCache[str]
 ) -> None:
     redis.content["a"] = "known"
     await answers.get("a")
@@ -97,7 +97,7 @@ async def test_an_outage_is_asked_once_a_while_and_answered_from_memory(
         await answers.get("b")
 
 
-async def test_an_outage_does_not_keep_an_answer_for_ever(redis: Redis, timer: Timer, answers: Remembered[str]) -> None:
+async def test_an_outage_does_not_keep_an_answer_for_ever(redis: Redis, timer: Timer, answers: KeyCache[str]) -> None:
     redis.content["a"] = "known"
     await answers.get("a")
     redis.away = True
@@ -110,7 +110,7 @@ async def test_an_outage_does_not_keep_an_answer_for_ever(redis: Redis, timer: T
 
 
 async def test_while_one_asks_the_others_go_on_with_what_is_known(
-    redis: Redis, timer: Timer, answers: Remembered[str]
+    redis: Redis, timer: Timer, answers: KeyCache[str]
 ) -> None:
     redis.content["a"] = "known"
     await answers.get("a")
@@ -126,18 +126,18 @@ async def test_while_one_asks_the_others_go_on_with_what_is_known(
 
 
 async def test_an_answer_that_does_not_come_is_an_outage(
-    redis: Redis, answers: Remembered[str], monkeypatch: pytest.MonkeyPatch
+    redis: Redis, answers: KeyCache[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(key_cache, "PATIENCE_S", 0.01)
     redis.slow = asyncio.Event()
     with pytest.raises(Unavailable, match="did not answer"):
         await answers.get("a")
 
 
 async def test_the_oldest_answers_make_room(
-    redis: Redis, answers: Remembered[str], monkeypatch: pytest.MonkeyPatch
+    redis: Redis, answers: KeyCache[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembered, "MOST", 2)
+    monkeypatch.setattr(key_cache, "MOST", 2)
     redis.content = {"a": "1", "b": "2", "c": "3"}
     for name in ("a", "b", "c", "c", "b"):
         await answers.get(name)

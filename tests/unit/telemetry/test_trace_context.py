@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.telemetry.trace import trace_id_of
+from lithify.telemetry.trace_context import trace_id_of
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
