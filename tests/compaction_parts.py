@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from lithify.compaction import JOB, Cause, SessionKey
 from lithify.compactor.job import compact_session
 from lithify.compactor.parts import Compactor
-from lithify.embedder.records import turn_records
+from lithify.embedder.records import make_records
 from lithify.embedding import Embedder
 from lithify.events import Event
 from lithify.jobs import JobContext, open_connection
@@ -21,7 +21,7 @@ from lithify.memory.compaction.plan import CompactionPolicy
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, MemoryRecord
-from lithify.store.scrolling import every_record
+from lithify.store.reading import every_record
 
 KEY: Final = SessionKey("acme", "ada", "s1")
 NOW: Final = 9_000_000
@@ -67,7 +67,7 @@ class Bench:
 
     async def tell(self, events: Sequence[Event]) -> None:
         for at in range(0, len(events), 64):
-            records = turn_records(events[at : at + 64], self.embedder, self.analyser)
+            records = make_records(events[at : at + 64], self.embedder, self.analyser)
             await self.store.upsert(self.key.scope, COLLECTION, records)
 
     async def run(self, cause: Cause = Cause.FORCE, **changes: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from lithify.streams.delivery import Entry
+from lithify.streams.delivery import StreamEntry
 from lithify.streams.lease import Leases
 from lithify.streams.member import Member
 
@@ -34,6 +34,6 @@ class SendingMember(Member):
 async def test_leaving_ends_the_renewal_even_if_a_cancellation_is_swallowed() -> None:
     member = SendingMember(Redis())
     leases = Leases(member, lease_ms=4)
-    leases.hold([Entry(STREAM, "1-0", {}, 1)])
+    leases.hold([StreamEntry(STREAM, "1-0", {}, 1)])
     async with asyncio.timeout(PATIENCE_S), leases:
         await member.sent.wait()

@@ -20,7 +20,7 @@ from lithify.jobs import JobContext
 from lithify.librarian.vectors import VectorParts, embed_docs
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore, Where
-from lithify.store.scrolling import every_record
+from lithify.store.reading import every_record
 
 ACME = TenantScope("acme")
 RIVAL = TenantScope("rival")

@@ -8,7 +8,7 @@ from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT, SHARED
 from lithify.store import VectorStore
 from lithify.streams import keys
-from lithify.streams.generations import bump, durable
+from lithify.streams.generations import bump, durable_subject
 from tests.contract.assembly_parts import CALLER, NOW, SEEDED, Scene, open_scene, recalled
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
@@ -121,9 +121,9 @@ async def test_searches_of_durable_and_shared_memory_are_spared_until_it_is_writ
     assert await pools_searched() == 1
     await seeded.say("an assistant turn", "a1", role="assistant")
     assert await pools_searched() == 1
-    await bump(seeded.redis, DEFAULT_TENANT, durable("ada"))
+    await bump(seeded.redis, DEFAULT_TENANT, durable_subject("ada"))
     assert await pools_searched() == 2
-    await bump(seeded.redis, DEFAULT_TENANT, durable(SHARED))
+    await bump(seeded.redis, DEFAULT_TENANT, durable_subject(SHARED))
     assert await pools_searched() == 2
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from redis.asyncio import Redis
 
-from lithify.embedder.backfill import resumed
+from lithify.embedder.backfill import read_checkpoint
 from lithify.embedding import HashEmbedder
 from lithify.errors import Invalid, Unavailable
 from lithify.events import EVERY_TENANT, TenantScope
@@ -223,7 +223,7 @@ async def test_a_killed_backfill_goes_on_behind_the_last_page(
 
 def test_a_foreign_checkpoint_is_refused() -> None:
     with pytest.raises(Invalid, match="not one of its own"):
-        resumed({"page": 3})
+        read_checkpoint({"page": 3})
 
 
 async def test_events_are_announced_before_they_are_marked(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,13 +17,13 @@ from lithify.errors import Invalid, Unavailable
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED
 from lithify.forgetter import job as forgetter_job
-from lithify.forgetter.backlog import Backlog
-from lithify.forgetter.case import Case
+from lithify.forgetter.place import ForgettingRun
+from lithify.forgetter.streams import Backlog
 from lithify.forgetting import memory_target
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import DeadLetters, keys
-from lithify.streams.generations import current, durable
+from lithify.streams.generations import current, durable_subject
 from tests.compaction_parts import Bench, Watched, chat
 from tests.unit.forgetter.forgetting_parts import (
     PARTITIONS,
@@ -102,7 +102,7 @@ async def test_forgotten_user_is_gone_from_every_place_and_others_are_untouched(
     assert len(await DeadLetters(world.redis, PARTITIONS, lambda: 0).ids(TenantScope("acme"))) == len(others)
     kept = {keys.receipt("acme", event.event_id) for event in others} | {keys.trace("acme", "t10")}
     assert kept <= set(await world.in_redis())
-    assert await current(world.redis, "acme", [durable("u1")]) > (0,)
+    assert await current(world.redis, "acme", [durable_subject("u1")]) > (0,)
 
 
 async def test_user_of_the_same_name_in_another_tenant_is_untouched(world: World) -> None:
@@ -212,7 +212,7 @@ async def test_event_in_a_workers_hands_is_waited_for(world: World) -> None:
     await world.accept(spoken("e1"))
     [delivery] = await world.taken("embed")
     impatient = Backlog(world.redis, PARTITIONS, patience_s=0.05)
-    case = Case(of_user("u1"), await world.now(), world.redis)
+    case = ForgettingRun(of_user("u1"), await world.now(), world.redis)
     with pytest.raises(Unavailable, match="still holds 1 entries"):
         await impatient.clear(case)
     forgetting = asyncio.create_task(Backlog(world.redis, PARTITIONS).clear(case))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lithify.archive import Line, SegmentWriter, encode_line
+from lithify.archive import ArchiveLine, SegmentWriter, encode_line
 from lithify.archive.carrying import pages
 from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
-from lithify.embedder.records import becomes_memory, turn_records
+from lithify.embedder.records import becomes_memory, make_records
 from lithify.embedding import Embedder, HashEmbedder
 from lithify.events import EVERY_TENANT, Event, encode_event, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
@@ -94,7 +94,7 @@ class System:
 
     async def embedded(self, events: Sequence[Event]) -> None:
         kept = [event for event in events if becomes_memory(event)]
-        records = turn_records(kept, self.model.embedder, self.model.analyser)
+        records = make_records(kept, self.model.embedder, self.model.analyser)
         await self.store.upsert(EVERY_TENANT, COLLECTION, records)
 
     async def processed(self, events: Sequence[Event]) -> None:
@@ -112,7 +112,7 @@ class System:
         return [spec.name for spec in await self.store.collections()]
 
 
-def line_of(event: Event) -> Line:
+def line_of(event: Event) -> ArchiveLine:
     return encode_line("lithify:turns:{0}", f"{event.ts}-0", event.seq, encode_event(event))
 
 

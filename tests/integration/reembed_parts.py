@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lithify.archive.carrying import pages
-from lithify.embedder.records import turn_records
+from lithify.embedder.records import make_records
 from lithify.embedding import Embedder, HashEmbedder, Manifest, Vectors
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, Event
@@ -19,8 +19,8 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.parts import Model, collection_spec
 from lithify.node.reembed import PREFIX, Reembed
 from lithify.store import Record, VectorStore, point_id
-from lithify.store.identity import joined
 from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.records import join_parts
 from tests.unit.embedder.backfill_parts import Died, plain
 
 # Small, so that there are several batches.
@@ -54,7 +54,7 @@ def turns(count: int, start: int = 0) -> list[Event]:
 
 
 def turn_points(events: Sequence[Event], embedder: Embedder) -> list[Record]:
-    return turn_records(events, embedder, ANALYSER)
+    return make_records(events, embedder, ANALYSER)
 
 
 def derived_points(embedder: Embedder) -> list[Record]:
@@ -62,7 +62,7 @@ def derived_points(embedder: Embedder) -> list[Record]:
     family = embedder.manifest.family
     covered = turn_points([replace(event, tenant="acme", user="u0", session="s0") for event in turns(2, 900)], embedder)
     sources = ("e900", "e901")
-    summary = point_id("acme", "summary", joined("u0", summary_id("s0", sources)), family)
+    summary = point_id("acme", "summary", join_parts("u0", summary_id("s0", sources)), family)
     retired = [replace(r, payload={**r.payload, "active": False, "compacted_into": summary}) for r in covered]
     node = point_id("acme", "authored", "RULES.md#000002", family)
     return [

@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from lithify.archive import Findings, Rotation, SegmentWriter, index_newest, read_archive, read_newest, rewrite
 from lithify.archive.manifest import is_sealed
 from lithify.archive.segment import segment_paths
-from lithify.archiver.backlog import until_archived
+from lithify.archiver.inspection import until_archived
 from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker
 from lithify.errors import Misconfigured, Unavailable
 from lithify.events import system_clock

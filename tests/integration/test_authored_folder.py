@@ -13,7 +13,7 @@ from lithify.authored import MAX_BYTES, Documents, FolderWatch, Origin, Reserve,
 from lithify.embedding import HashEmbedder
 from lithify.errors import Misconfigured, Unavailable
 from lithify.store import VectorStore
-from lithify.streams.cancellation import end_tasks
+from lithify.streams.connection import end_tasks
 from lithify.streams.generations import AUTHORED, current
 from tests.unit.authored.authored_parts import (
     ACME,

@@ -10,10 +10,10 @@ from redis.asyncio import Redis
 
 from lithify.assembly.library.expansion import expand_summary
 from lithify.compaction import Cause
-from lithify.embedder.records import turn_records
+from lithify.embedder.records import make_records
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, system_clock
-from lithify.gatekeeper.judge import Judge, gate_config
+from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.gatekeeper.worker import GateWorker
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.vectors.tiers import tier_vector
@@ -21,7 +21,7 @@ from lithify.node.parts import collection_spec
 from lithify.store import Hit, Query, Record, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery
-from lithify.streams.delivery import Entry
+from lithify.streams.delivery import StreamEntry
 from tests.compaction_parts import Bench, bench_on
 from tests.integration.compaction_process import open_store
 from tests.integration.made_conversation import KEY, RULES, Planted, conversation
@@ -34,7 +34,7 @@ DEPTH: Final = 5
 
 @pytest.fixture(scope="module")
 def turns(minilm: Embedder) -> list[Record]:
-    return turn_records(EVENTS, minilm, LexicalAnalyser())
+    return make_records(EVENTS, minilm, LexicalAnalyser())
 
 
 @pytest_asyncio.fixture(params=["edge", pytest.param("server", marks=pytest.mark.server)])
@@ -55,10 +55,10 @@ async def bench(
 
 
 async def gated(bench: Bench) -> None:
-    judge = Judge(gate_config("gp1", None), 0.95, bench.analyser)
+    judge = TurnGate(gate_config("gp1", None), 0.95, bench.analyser)
     worker = GateWorker(bench.store, bench.redis, bench.embedder.manifest.family, judge, system_clock)
     for at in range(0, len(EVENTS), 64):
-        await worker.handle([Delivery(Entry("turns", "1-0", {}, 1), event) for event in EVENTS[at : at + 64]])
+        await worker.handle([Delivery(StreamEntry("turns", "1-0", {}, 1), event) for event in EVENTS[at : at + 64]])
 
 
 async def asked(bench: Bench, question: str) -> list[Hit]:

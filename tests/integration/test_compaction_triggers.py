@@ -15,7 +15,7 @@ from lithify.errors import Invalid
 from lithify.events import Event, encode_event
 from lithify.jobs import JobContext
 from lithify.streams import Consumer, Delivery, keys, publish_stored
-from lithify.streams.delivery import Entry
+from lithify.streams.delivery import StreamEntry
 from lithify.streams.groups import COMPACT
 from tests.compaction_parts import KEY, NOW, chat
 from tests.integration.jobs_parts import has_status as job_has_status
@@ -34,7 +34,7 @@ def jobs(redis_url: str) -> Iterator[BlockingRedis]:
 
 
 def delivered(*events: Event) -> list[Delivery]:
-    return [Delivery(Entry(keys.turns(0), "1-0", {}, 1), event) for event in events]
+    return [Delivery(StreamEntry(keys.turns(0), "1-0", {}, 1), event) for event in events]
 
 
 def trigger(
@@ -106,7 +106,7 @@ async def test_nobody_is_remembered_when_nobody_looks_for_silence(redis: Redis, 
 
 
 async def test_stored_events_reach_the_trigger_through_their_stream(redis: Redis, jobs: BlockingRedis) -> None:
-    entries = [Entry(keys.turns(0), "1-0", {b"event": encode_event(event)}, 1) for event in chat(4)]
+    entries = [StreamEntry(keys.turns(0), "1-0", {b"event": encode_event(event)}, 1) for event in chat(4)]
     await publish_stored(redis, [Delivery(entry, event) for entry, event in zip(entries, chat(4), strict=True)])
     watching = trigger(redis, jobs, tokens=20)
     consumer = Consumer(redis, [keys.stored(0)], COMPACT, "c-0", watching.handle, CALM, lambda: NOW)

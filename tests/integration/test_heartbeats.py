@@ -9,11 +9,11 @@ import pytest
 from redis.asyncio import Redis
 
 from lithify.streams import Delivery, Heartbeat, connection, keep_beating, keys, open_consumer, read_workers
-from lithify.streams.consumer import Tally
+from lithify.streams.consumer import ConsumerTally
 from lithify.streams.heartbeat import LISTED_MS, TTL_S, beat, heartbeat_of
 from tests.integration.stream_parts import CALM, GROUP, PATIENCE_S, Ledger, accept, consumer, eventually, running
 
-BEAT = Heartbeat("embed", "embed-0", "host", 7, 1, 2, 3, True, None, 0, Tally(handled=5))
+BEAT = Heartbeat("embed", "embed-0", "host", 7, 1, 2, 3, True, None, 0, ConsumerTally(handled=5))
 
 
 async def heard_after(redis: Redis, beat_at: int) -> Heartbeat:
@@ -34,7 +34,7 @@ async def test_a_running_worker_tells_who_it_is_and_what_it_did(redis: Redis) ->
     [found] = await read_workers(redis)
     assert (found.kind, found.name, found.pid) == (GROUP, "embed-0", os.getpid())
     assert (found.started_at, found.beat_at, found.ready, found.outage) == (11, 22, True, None)
-    assert (found.tally, found.in_flight) == (Tally(handled=2), 0)
+    assert (found.tally, found.in_flight) == (ConsumerTally(handled=2), 0)
 
 
 async def test_messages_in_flight_are_told(redis: Redis) -> None:

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from lithify.archive import rewrite, whole_archive
-from lithify.archive.checkpoint import Checkpoint, Step
+from lithify.archive.checkpoint import Checkpoint, RebuildStep
 from lithify.archive.segment import parse_segment, segment_paths
 from lithify.cli.rebuild import summary
 from lithify.embedding import HashEmbedder, Vectors
@@ -243,7 +243,7 @@ async def test_dying_around_the_switch_switches_once(
 
 
 async def test_dying_after_an_empty_former_collection_was_dropped_is_no_dead_end(system: System) -> None:
-    Checkpoint("memories-rebuild-1", system.model.embedder.fingerprint, Step.SETTLING).write(system.archive)
+    Checkpoint("memories-rebuild-1", system.model.embedder.fingerprint, RebuildStep.SETTLING).write(system.archive)
     report = await system.rebuild().run()
     assert (report.kept, report.embedded) == (None, 0)
     assert event_ids(await system.contents()) == MEMORABLE

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from lithify.streams import dismiss_idle, keys, open_consumer, read_lag, trim
-from lithify.streams.delivery import Entry, decode
+from lithify.streams.delivery import StreamEntry, decode
 from lithify.streams.member import Member
 from tests.integration.stream_parts import GROUP, STREAM, entries, producer, turn
 
@@ -29,7 +29,7 @@ class Walk(RuleBasedStateMachine):
         self.accepted: list[str] = []
         self.acknowledged: set[str] = set()
         self.buried: set[str] = set()
-        self.in_hand: dict[str, list[Entry]] = {name: [] for name in NAMES}
+        self.in_hand: dict[str, list[StreamEntry]] = {name: [] for name in NAMES}
         self.run(self.start())
 
     async def start(self) -> None:
@@ -113,7 +113,7 @@ class Walk(RuleBasedStateMachine):
     @invariant()
     def nothing_unacknowledged_is_gone(self) -> None:
         kept = self.run(entries(self.redis, STREAM))
-        on_stream = {decode(Entry(STREAM, i, {b"event": f["event"].encode()}, 1)).event.event_id for i, f in kept}
+        on_stream = {decode(StreamEntry(STREAM, i, {b"event": f["event"].encode()}, 1)).event.event_id for i, f in kept}
         assert set(self.accepted) - self.acknowledged - self.buried <= on_stream
 
     @invariant()

@@ -22,7 +22,7 @@ from lithify.settings import Settings
 from lithify.store import CollectionSpec, VectorStore
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import open_producer, pin_partitions, probe
-from lithify.streams.backoff import backoff_ms
+from lithify.streams.outage import backoff_ms
 from lithify.summarising import load_summariser
 
 # One for queries beside the worker's slots: a long batch must not hold up an answer.

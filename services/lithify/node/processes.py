@@ -32,7 +32,7 @@ from lithify.node.web import listen, serve
 from lithify.settings import Settings
 from lithify.store import VectorStore
 from lithify.streams import Consumer, Janitor, arm, keep_beating
-from lithify.streams.cancellation import end_tasks
+from lithify.streams.connection import end_tasks
 
 # A server that cannot live must not be started in a tight loop.
 RESTART_PAUSE_S = 1.0

@@ -15,11 +15,11 @@ import orjson
 
 from lithify.archive import Findings, index_newest, read_newest, whole_archive
 from lithify.archive.carrying import STATE, Carrier, pages
-from lithify.archive.checkpoint import Checkpoint, Step, clear_checkpoint
-from lithify.archiver.backlog import STALL_S, until_archived
+from lithify.archive.checkpoint import Checkpoint, RebuildStep, clear_checkpoint
+from lithify.archiver.inspection import STALL_S, until_archived
 from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
 from lithify.batching import batched
-from lithify.embedder.records import becomes_memory, turn_memory, turn_records
+from lithify.embedder.records import becomes_memory, make_records, turn_memory
 from lithify.errors import Invalid, LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT, Clock, Event, Role, system_clock
 from lithify.node.parts import Model, RedisParts, collection_spec, open_model, open_redis, open_store
@@ -82,7 +82,7 @@ class Rebuild:
         """Raises Unavailable while another one runs or a part is away, NotVerified if the result is not right."""
         with whole_archive(self.archive):
             checkpoint = await self._resumed() or self._begun()
-            if checkpoint.step is Step.BUILDING:
+            if checkpoint.step is RebuildStep.BUILDING:
                 await self._build(checkpoint.collection)
                 checkpoint = await self._switch(checkpoint)
             await self._settle(checkpoint)
@@ -94,10 +94,10 @@ class Rebuild:
         checkpoint = Checkpoint.read(self.archive)
         if checkpoint is None:
             return None
-        if checkpoint.step is Step.SWITCHING:
+        if checkpoint.step is RebuildStep.SWITCHING:
             marked = await self.store.fetch(EVERY_TENANT, COLLECTION, [marker(checkpoint).id])
-            checkpoint = replace(checkpoint, step=Step.SETTLING if marked else Step.BUILDING)
-        if checkpoint.step is Step.BUILDING and checkpoint.fingerprint != self.model.embedder.fingerprint:
+            checkpoint = replace(checkpoint, step=RebuildStep.SETTLING if marked else RebuildStep.BUILDING)
+        if checkpoint.step is RebuildStep.BUILDING and checkpoint.fingerprint != self.model.embedder.fingerprint:
             await self.store.drop(checkpoint.collection)
             return None
         return checkpoint
@@ -149,7 +149,7 @@ class Rebuild:
             return set()
         model, loop = self.model, asyncio.get_running_loop()
         try:
-            make = partial(turn_records, events, model.embedder, model.analyser)
+            make = partial(make_records, events, model.embedder, model.analyser)
             await self.store.upsert(EVERY_TENANT, collection, await loop.run_in_executor(model.executor, make))
         except Invalid:
             if len(events) == 1:
@@ -191,11 +191,11 @@ class Rebuild:
 
     async def _switch(self, checkpoint: Checkpoint) -> Checkpoint:
         await self.store.upsert(EVERY_TENANT, checkpoint.collection, [marker(checkpoint)])
-        replace(checkpoint, step=Step.SWITCHING).write(self.archive)
+        replace(checkpoint, step=RebuildStep.SWITCHING).write(self.archive)
         crash_point("rebuild_before_switch")
         await self.store.switch(COLLECTION, checkpoint.collection)
         crash_point("rebuild_after_switch")
-        settling = replace(checkpoint, step=Step.SETTLING)
+        settling = replace(checkpoint, step=RebuildStep.SETTLING)
         settling.write(self.archive)
         return settling
 

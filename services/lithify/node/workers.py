@@ -10,9 +10,9 @@ from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archiv
 from lithify.compactor.trigger import CompactionTrigger
 from lithify.embedder.worker import EmbeddingWorker
 from lithify.events import system_clock
-from lithify.gatekeeper.axis import find_worth
-from lithify.gatekeeper.judge import Judge, gate_config
+from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.gatekeeper.worker import GateWorker
+from lithify.gatekeeper.worth_file import find_worth
 from lithify.jobs import open_connection
 from lithify.node.parts import Model, RedisParts
 from lithify.settings import Settings
@@ -73,13 +73,13 @@ def gate_consumer(
     )
 
 
-def gate_judge(settings: Settings, model: Model) -> Judge:
+def gate_judge(settings: Settings, model: Model) -> TurnGate:
     """Learned evidence belongs to one model; where nothing was learned for it, the patterns decide."""
     folder, family = settings.models_dir / settings.embedding_profile, model.embedder.manifest.family
     worth = find_worth(folder, family) if settings.gate_evidence == "learned" else None
     config = gate_config(settings.gate_evidence, worth, settings.gate_threshold)
     admission = replace(config, durable_admission=settings.durable_admission)
-    return Judge(admission, settings.gate_merge, model.analyser, worth)
+    return TurnGate(admission, settings.gate_merge, model.analyser, worth)
 
 
 def compacts_by_itself(settings: Settings) -> bool:

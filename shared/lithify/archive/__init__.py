@@ -1,19 +1,19 @@
 """Every accepted event on disk, in compressed segments that outlive both Redis and the vector store."""
 
-from lithify.archive.line import ArchivedEvent, Line, decode_line, encode_line
-from lithify.archive.lock import whole_archive
+from lithify.archive.block import ArchivedEvent, ArchiveLine, decode_line, encode_line
+from lithify.archive.durable import whole_archive
 from lithify.archive.reader import Damage, Findings, Newest, index_newest, read_archive, read_newest
-from lithify.archive.rewriting import NotRewritten, Rewritten, rewrite
+from lithify.archive.rewriting import NotRewritten, RewriteResult, rewrite
 from lithify.archive.writer import Rotation, SegmentWriter
 
 __all__ = [
+    "ArchiveLine",
     "ArchivedEvent",
     "Damage",
     "Findings",
-    "Line",
     "Newest",
     "NotRewritten",
-    "Rewritten",
+    "RewriteResult",
     "Rotation",
     "SegmentWriter",
     "decode_line",

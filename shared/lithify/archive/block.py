@@ -8,9 +8,64 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import orjson
 import zstandard
+
+from lithify.errors import Invalid
+from lithify.events import Event, decode_event
+from lithify.streams.progress import StreamId
+
+# Stands before the envelope. The parts before it are a key name, an id and a number, which cannot contain it.
+_ENVELOPE: Final = b',"event":'
+# To JSON a bare line break is white space; inside a string it is always escaped.
+_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveLine:
+    """`data` ends with its line break."""
+
+    stream_id: StreamId
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedEvent:
+    stream: str
+    stream_id: StreamId
+    event: Event
+
+
+def encode_line(stream: str, stream_id: str, seq: int | None, envelope: bytes) -> ArchiveLine:
+    """The envelope is kept byte by byte, save that line breaks between its tokens become blanks."""
+    head = orjson.dumps({"stream": stream, "id": stream_id, "seq": seq})
+    data = b"".join((head[:-1], _ENVELOPE, envelope.translate(_ONE_LINE), b"}\n"))
+    return ArchiveLine(StreamId.parse(stream_id), data)
+
+
+def decode_line(data: bytes) -> ArchivedEvent:
+    """Raises Invalid for a line this release cannot read."""
+    head, _, envelope = data.rstrip(b"\n").partition(_ENVELOPE)
+    place = _place(head)
+    return ArchivedEvent(place["stream"], StreamId.parse(place["id"]), decode_event(envelope[:-1], place["seq"]))
+
+
+def read_stream_id(data: bytes) -> StreamId:
+    """Without looking at the event, which a newer release may have written."""
+    return StreamId.parse(_place(data.partition(_ENVELOPE)[0])["id"])
+
+
+def _place(head: bytes) -> dict[str, Any]:
+    try:
+        place = orjson.loads(head + b"}")
+    except orjson.JSONDecodeError as error:
+        raise Invalid(f"the line does not say where its event was accepted: {error}") from error
+    if missing := {"stream", "id", "seq"} - place.keys():
+        raise Invalid(f"the line lacks {', '.join(sorted(missing))}")
+    return dict(place)
+
 
 # Magic number of a skippable frame, size of what follows; then tag, length of the compressed lines, their number,
 # the digest of the compressed lines, and a checksum of the head itself.
@@ -22,7 +77,7 @@ _CHECKSUM: Final = struct.Struct("<I")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ArchiveBlock:
     """A block that is whole; offsets in its segment."""
 
     offset: int
@@ -40,14 +95,14 @@ def encode_block(lines: Sequence[bytes]) -> bytes:
     return _signed(head) + compressed
 
 
-def block_at(segment: bytes, offset: int, end: int) -> Block | None:
+def block_at(segment: bytes, offset: int, end: int) -> ArchiveBlock | None:
     """The block that starts there and lies whole before `end`."""
     if not _head_at(segment, offset):
         return None
     _, _, _, length, count, digest, _ = _HEAD.unpack_from(segment, offset)
     start = offset + _HEAD.size
     whole = start + length <= end and _digest(segment[start : start + length]) == digest
-    return Block(offset, start + length, count) if whole else None
+    return ArchiveBlock(offset, start + length, count) if whole else None
 
 
 def next_head(segment: bytes, offset: int, end: int) -> int:

@@ -26,7 +26,7 @@ async def pages(store: VectorStore, collection: str, *, vectors: bool = False) -
         after = page.next
 
 
-def with_state(made: Mapping[str, Any], former: Mapping[str, Any]) -> dict[str, Any]:
+def merge_state(made: Mapping[str, Any], former: Mapping[str, Any]) -> dict[str, Any]:
     """A payload made from the event, completed by the former record's state and whatever else was added to it."""
     return {**former, **{key: value for key, value in made.items() if key not in STATE}}
 
@@ -50,7 +50,7 @@ class Carrier:
         async for page in pages(self.store, self.source, vectors=True):
             twins = await self._in_target(page, () if live else VECTORS)
             missing = [record for record in page if record.id not in twins]
-            outdated = [] if live else [*completed(page, twins)]
+            outdated = [] if live else [*complete_payloads(page, twins)]
             if missing or outdated:
                 await self.store.upsert(EVERY_TENANT, self.target, [*missing, *outdated])
             counts.update(str(record.payload.get("kind")) for record in missing)
@@ -65,9 +65,9 @@ class Carrier:
         return {record.id: record for record in found}
 
 
-def completed(former: Iterable[Record], made: Mapping[str, Record]) -> Iterator[Record]:
+def complete_payloads(former: Iterable[Record], made: Mapping[str, Record]) -> Iterator[Record]:
     """The made records that lack something their former ones know."""
     for record in former:
         twin = made.get(record.id)
-        if twin is not None and (payload := with_state(twin.payload, record.payload)) != twin.payload:
+        if twin is not None and (payload := merge_state(twin.payload, record.payload)) != twin.payload:
             yield replace(twin, payload=payload)

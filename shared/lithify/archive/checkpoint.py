@@ -13,7 +13,7 @@ from lithify.errors import Misconfigured
 FILE: Final = "rebuild.json"
 
 
-class Step(StrEnum):
+class RebuildStep(StrEnum):
     """While `switching` the names may or may not have changed places; the store tells which."""
 
     BUILDING = "building"
@@ -27,13 +27,13 @@ class Checkpoint:
 
     collection: str
     fingerprint: str
-    step: Step = Step.BUILDING
+    step: RebuildStep = RebuildStep.BUILDING
 
     @classmethod
     def read(cls, archive: Path) -> Self | None:
         try:
             raw = orjson.loads((archive / FILE).read_bytes())
-            return cls(raw["collection"], raw["fingerprint"], Step(raw["step"]))
+            return cls(raw["collection"], raw["fingerprint"], RebuildStep(raw["step"]))
         except FileNotFoundError:
             return None
         except (ValueError, LookupError, TypeError) as error:

@@ -1,11 +1,13 @@
-"""Writing that is on the disk when it returns, and the disk's refusals as our own error."""
+"""Writes that are on the disk when they return, refusals of the disk as our own error, the lock on the archive."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from lithify.errors import Unavailable
+from lithify.locks import FileLock
 
 
 @contextmanager
@@ -59,3 +61,26 @@ def put_in_place(fresh: Path, path: Path) -> None:
 def remove_file(path: Path) -> None:
     path.unlink(missing_ok=True)
     sync(path.parent)
+
+
+_WHOLE_ARCHIVE: Final = "exclusive.lock"
+
+
+@contextmanager
+def whole_archive(archive: Path) -> Iterator[None]:
+    """For whoever reads all of the archive into something, or rewrites it: one at a time.
+
+    Otherwise a rebuild could bring back what is being forgotten meanwhile. Appending goes on. Raises Unavailable
+    while another holds it.
+    """
+    lock = FileLock(archive / _WHOLE_ARCHIVE)
+    with disk_errors(archive):
+        make_folder(archive)
+        ours = lock.acquire()
+    if not ours:
+        holder = lock.signature()
+        raise Unavailable(f"process {holder} is rebuilding from the archive in {archive} or rewriting it; try later")
+    try:
+        yield
+    finally:
+        lock.let_go()

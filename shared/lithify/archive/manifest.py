@@ -19,7 +19,7 @@ _TAG: Final = b"LFE1"
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class SegmentManifest:
     """`lowest` and `highest` are stream ids; `sha256` covers everything before the footer."""
 
     count: int = 0
@@ -27,7 +27,7 @@ class Manifest:
     highest: StreamId | None = None
     sha256: str = ""
 
-    def including(self, ids: Sequence[StreamId]) -> "Manifest":
+    def including(self, ids: Sequence[StreamId]) -> "SegmentManifest":
         if not ids:
             return self
         lowest, highest = min(ids), max(ids)
@@ -39,7 +39,7 @@ class Manifest:
         )
 
 
-def encode_footer(manifest: Manifest) -> bytes:
+def encode_footer(manifest: SegmentManifest) -> bytes:
     body = orjson.dumps(
         {
             "count": manifest.count,
@@ -52,7 +52,7 @@ def encode_footer(manifest: Manifest) -> bytes:
     return _FRAME.pack(_MAGIC, len(body) + len(tail)) + body + tail
 
 
-def find_footer(segment: bytes) -> tuple[Manifest, int] | None:
+def find_footer(segment: bytes) -> tuple[SegmentManifest, int] | None:
     """The manifest at the end of a segment and where its footer starts; None for a segment that is not sealed."""
     if len(segment) < _TAIL.size:
         return None
@@ -62,7 +62,7 @@ def find_footer(segment: bytes) -> tuple[Manifest, int] | None:
     if tag != _TAG or start < 0 or _digest(body) != digest:
         return None
     raw = orjson.loads(body)
-    return Manifest(raw["count"], _parsed(raw["lowest"]), _parsed(raw["highest"]), raw["sha256"]), start
+    return SegmentManifest(raw["count"], _parsed(raw["lowest"]), _parsed(raw["highest"]), raw["sha256"]), start
 
 
 # A footer is about 200 bytes.

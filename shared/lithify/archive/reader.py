@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lithify.archive.block import ArchivedEvent, decode_line
 from lithify.archive.durable import disk_errors
-from lithify.archive.line import ArchivedEvent, decode_line
-from lithify.archive.segment import Segment, parse_segment, segment_paths
+from lithify.archive.segment import ArchiveSegment, parse_segment, segment_paths
 from lithify.errors import Invalid
 from lithify.events import Event
 from lithify.streams.progress import StreamId
@@ -73,7 +73,7 @@ def _read_segment(archive: Path, path: Path, findings: Findings) -> Iterator[Arc
     yield from _events(path, segment, findings)
 
 
-def _events(path: Path, segment: Segment, findings: Findings) -> Iterator[ArchivedEvent]:
+def _events(path: Path, segment: ArchiveSegment, findings: Findings) -> Iterator[ArchivedEvent]:
     for block in segment.blocks:
         for line in block.lines(segment.data):
             findings.lines += 1

@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from lithify.archive.block import Block, encode_block
-from lithify.archive.durable import disk_errors, put_in_place, remove_file, write_file
-from lithify.archive.line import decode_line
-from lithify.archive.lock import whole_archive
-from lithify.archive.recovery import seal_body, seal_leftovers
-from lithify.archive.segment import FOLDER, Segment, parse_segment, segment_paths
-from lithify.archive.writer import LOCK
+from lithify.archive.block import ArchiveBlock, decode_line, encode_block
+from lithify.archive.durable import disk_errors, put_in_place, remove_file, whole_archive, write_file
+from lithify.archive.segment import FOLDER, ArchiveSegment, parse_segment, segment_paths
+from lithify.archive.writer import LOCK, seal_body, seal_leftovers
 from lithify.errors import Invalid, LithifyError
 from lithify.events import Event
 from lithify.locks import FileLock
@@ -26,7 +23,7 @@ class NotRewritten(LithifyError):
 
 
 @dataclass(slots=True)
-class Rewritten:
+class RewriteResult:
     """What a rewriting did. `unsealed` segments belong to running writers and were left as they are."""
 
     changed: int = 0
@@ -36,7 +33,7 @@ class Rewritten:
     unsealed: list[Path] = field(default_factory=list)
 
 
-def rewrite(archive: Path, keep: Keep) -> Rewritten:
+def rewrite(archive: Path, keep: Keep) -> RewriteResult:
     """Remove the events that are not to be kept from every sealed segment, each replaced in one step and verified.
 
     Open segments of writers that are gone are sealed first. Have a running writer seal its own before the call; what
@@ -44,7 +41,7 @@ def rewrite(archive: Path, keep: Keep) -> Rewritten:
     forgotten. May be repeated after a crash. Raises Unavailable while a rebuild runs or the disk refuses, Invalid for
     a segment with events this release cannot read.
     """
-    result = Rewritten()
+    result = RewriteResult()
     with whole_archive(archive), disk_errors(archive):
         _tidy(archive)
         for path in segment_paths(archive):
@@ -65,7 +62,7 @@ def _tidy(archive: Path) -> None:
                 lock.let_go()
 
 
-def _rewrite_segment(path: Path, keep: Keep, result: Rewritten) -> None:
+def _rewrite_segment(path: Path, keep: Keep, result: RewriteResult) -> None:
     segment = parse_segment(path.read_bytes())
     if segment.manifest is None:
         result.unsealed.append(path)
@@ -85,7 +82,7 @@ def _rewrite_segment(path: Path, keep: Keep, result: Rewritten) -> None:
         _put(fresh, path, keep)
 
 
-def _kept_of(segment: Segment, block: Block, keep: Keep) -> bytes:
+def _kept_of(segment: ArchiveSegment, block: ArchiveBlock, keep: Keep) -> bytes:
     """The block without the forgotten events; byte by byte the same if it has none."""
     lines = block.lines(segment.data)
     kept = [line for line in lines if keep(decode_line(line).event)]
@@ -104,7 +101,7 @@ def _put(data: bytes, path: Path, keep: Keep) -> None:
     put_in_place(fresh, path)
 
 
-def _verify(written: Segment, count: int, path: Path, keep: Keep) -> None:
+def _verify(written: ArchiveSegment, count: int, path: Path, keep: Keep) -> None:
     whole = written.manifest is not None and not written.flaws and written.count == count
     if not whole or not all(keep(decode_line(line).event) for line in written.lines()):
         raise NotRewritten(f"{path} could not be rewritten: what was read back is not what was written")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lithify.archive.block import Block, block_at, next_head
-from lithify.archive.manifest import Manifest, find_footer
+from lithify.archive.block import ArchiveBlock, block_at, next_head
+from lithify.archive.manifest import SegmentManifest, find_footer
 
 SUFFIX: Final = ".jsonl.zst"
 FOLDER: Final = "segments"
@@ -23,15 +23,15 @@ class Flaw:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class ArchiveSegment:
     """`torn` counts the bytes of a last append that was cut off; only a segment that is not sealed has such a tail."""
 
     data: bytes
     body_end: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[ArchiveBlock, ...]
     flaws: tuple[Flaw, ...]
     torn: int
-    manifest: Manifest | None
+    manifest: SegmentManifest | None
 
     def lines(self) -> Iterator[bytes]:
         for block in self.blocks:
@@ -57,7 +57,7 @@ def segment_paths(archive: Path) -> list[Path]:
     return sorted((archive / FOLDER).glob(f"*/*{SUFFIX}"), key=lambda path: (path.name, path.parent.name))
 
 
-def parse_segment(data: bytes) -> Segment:
+def parse_segment(data: bytes) -> ArchiveSegment:
     manifest, end = find_footer(data) or (None, len(data))
     blocks, flaws = _walk(data, end)
     torn = 0
@@ -65,11 +65,11 @@ def parse_segment(data: bytes) -> Segment:
         torn = flaws.pop().length
     if manifest is not None and not flaws and hashlib.sha256(data[:end]).hexdigest() != manifest.sha256:
         flaws.append(Flaw(0, end, "every block is whole, but the footer was made for others"))
-    return Segment(data, end - torn, tuple(blocks), tuple(flaws), torn, manifest)
+    return ArchiveSegment(data, end - torn, tuple(blocks), tuple(flaws), torn, manifest)
 
 
-def _walk(data: bytes, end: int) -> tuple[list[Block], list[Flaw]]:
-    blocks: list[Block] = []
+def _walk(data: bytes, end: int) -> tuple[list[ArchiveBlock], list[Flaw]]:
+    blocks: list[ArchiveBlock] = []
     flaws: list[Flaw] = []
     offset = 0
     while offset < end:

@@ -10,15 +10,51 @@ from typing import TYPE_CHECKING, Final, Self
 
 import structlog
 
-from lithify.archive.block import encode_block
-from lithify.archive.durable import disk_errors, make_folder, sync, write_all
-from lithify.archive.line import Line
-from lithify.archive.manifest import Manifest, encode_footer
-from lithify.archive.recovery import seal_leftovers
-from lithify.archive.segment import FOLDER, SUFFIX
+from lithify.archive.block import ArchiveLine, encode_block, read_stream_id
+from lithify.archive.durable import disk_errors, make_folder, remove_file, sync, write_all
+from lithify.archive.manifest import SegmentManifest, encode_footer, is_sealed
+from lithify.archive.segment import FOLDER, SUFFIX, parse_segment
 from lithify.errors import Misconfigured, Unavailable
 from lithify.events import Clock
 from lithify.locks import FileLock
+
+log = structlog.get_logger(__name__)
+
+
+def seal_leftovers(folder: Path) -> list[Path]:
+    """Seal every open segment of one writer; its lock must be held. Returns those that were open."""
+    left = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if not is_sealed(path)]
+    for path in left:
+        seal_leftover(path)
+    return left
+
+
+def seal_leftover(path: Path) -> None:
+    segment = parse_segment(path.read_bytes())
+    if segment.torn:
+        log.warning("torn_tail", segment=str(path), offset=segment.body_end, bytes=segment.torn)
+    if not segment.body:
+        remove_file(path)
+        return
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.ftruncate(descriptor, segment.body_end)
+        os.lseek(descriptor, 0, os.SEEK_END)
+        write_all(descriptor, make_footer(segment.body))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def seal_body(body: bytes) -> bytes:
+    return body + make_footer(body)
+
+
+def make_footer(body: bytes) -> bytes:
+    """Counts what can be read; a damaged stretch stays where it is, inside the digest, and readers tell of it."""
+    ids = [read_stream_id(line) for line in parse_segment(body).lines()]
+    return encode_footer(replace(SegmentManifest().including(ids), sha256=hashlib.sha256(body).hexdigest()))
+
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -43,10 +79,10 @@ class OpenSegment:
     descriptor: int
     begun_ms: int
     size: int = 0
-    manifest: Manifest = field(default_factory=Manifest)
+    manifest: SegmentManifest = field(default_factory=SegmentManifest)
     digest: "_Hash" = field(default_factory=hashlib.sha256)
 
-    def append(self, lines: Sequence[Line]) -> None:
+    def append(self, lines: Sequence[ArchiveLine]) -> None:
         block = encode_block([line.data for line in lines])
         write_all(self.descriptor, block)
         os.fsync(self.descriptor)
@@ -92,7 +128,7 @@ class SegmentWriter:
                 raise
         return cls(archive, name, lock, clock, rotation or Rotation())
 
-    def append(self, lines: Sequence[Line]) -> None:
+    def append(self, lines: Sequence[ArchiveLine]) -> None:
         """The lines survive a power cut on return. Raises Unavailable when the disk refuses; then repeat all of them.
 
         After a refusal the segment is given up, since a second fsync may claim success for bytes the system dropped.

@@ -14,8 +14,8 @@ from lithify.memory.rulebook.cache import authored_cache_key
 from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.store import Record, Where, point_id
-from lithify.store.identity import joined
 from lithify.store.memory_record import MemoryRecord
+from lithify.store.records import join_parts
 
 KIND: Final = "authored"
 SOURCE: Final = "source"
@@ -37,7 +37,7 @@ def owner(scope: TenantScope) -> TenantScope:
 
 def edition_of(document: Document, *, core: bool, fingerprint: str) -> str:
     """Changes with everything the node records depend on."""
-    return joined(authored_cache_key(document.raw, ESTIMATOR, core=core), fingerprint)
+    return join_parts(authored_cache_key(document.raw, ESTIMATOR, core=core), fingerprint)
 
 
 def document_id(tenant: str, name: str, family: str) -> str:

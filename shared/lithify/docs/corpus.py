@@ -7,7 +7,7 @@ from typing import Final
 from lithify.docs.space import COLLECTION
 from lithify.events import TenantScope
 from lithify.store import VectorStore, Where
-from lithify.store.scrolling import every_record
+from lithify.store.reading import every_record
 
 CORPUS: Final = "corpus"
 """Kind of the one record that every write of a tenant's documents moves."""

@@ -35,7 +35,7 @@ from lithify.errors import Invalid, Unavailable
 from lithify.events import Clock, TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore, Where
-from lithify.store.scrolling import every_record
+from lithify.store.reading import every_record
 
 # Files written together: the store syncs to disk once for all of them, and a crash repeats no more.
 BATCH: Final = 64

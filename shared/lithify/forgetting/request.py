@@ -46,7 +46,7 @@ class Forgetting:
         return self.receipt is not None or self.error is not None
 
 
-async def present_moment(redis: Redis, partitions: int) -> int:
+async def read_present_moment(redis: Redis, partitions: int) -> int:
     """Not before anything that is accepted so far, in ms of the clock that counts: that of the stream ids.
 
     Ids run ahead of Redis's clock after it was set back. Raises Unavailable if Redis did not answer.

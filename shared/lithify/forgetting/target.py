@@ -11,10 +11,10 @@ from lithify.errors import Invalid
 from lithify.events import Event, TenantScope
 from lithify.events.scope import SHARED
 from lithify.store import Record
-from lithify.store.identity import joined
+from lithify.store.records import join_parts
 
 
-class Kind(StrEnum):
+class TargetKind(StrEnum):
     MEMORY = "memory"
     SESSION = "session"
     USER = "user"
@@ -30,7 +30,7 @@ class Target:
     """
 
     tenant: str
-    kind: Kind
+    kind: TargetKind
     user: str | None = None
     name: str = ""
     events: tuple[str, ...] = ()
@@ -42,30 +42,30 @@ class Target:
     @property
     def is_whole_session(self) -> bool:
         """Whether sessions go as a whole, with all that is kept about them."""
-        return self.kind in (Kind.SESSION, Kind.USER)
+        return self.kind in (TargetKind.SESSION, TargetKind.USER)
 
     def owns(self, user: str, session: str) -> bool:
         """Whether this is a session that goes as a whole."""
-        return self.is_whole_session and user == self.user and (self.kind is Kind.USER or session == self.name)
+        return self.is_whole_session and user == self.user and (self.kind is TargetKind.USER or session == self.name)
 
     def covers(self, event: Event) -> bool:
         if event.tenant != self.tenant or self.user not in (None, event.user):
             return False
         match self.kind:
-            case Kind.USER:
+            case TargetKind.USER:
                 return True
-            case Kind.SESSION:
+            case TargetKind.SESSION:
                 return event.session == self.name
-            case Kind.SOURCE:
+            case TargetKind.SOURCE:
                 return event.source_ref == self.name
-            case Kind.MEMORY:
+            case TargetKind.MEMORY:
                 return event.event_id in self.events
 
     def tombstones(self) -> list[str]:
         """The names under which an event finds out that it is meant."""
         user = self.user or ""
-        if self.kind is Kind.MEMORY:
-            return [tombstone(Kind.MEMORY, user, event_id) for event_id in self.events]
+        if self.kind is TargetKind.MEMORY:
+            return [tombstone(TargetKind.MEMORY, user, event_id) for event_id in self.events]
         return [tombstone(self.kind, user, self.name)]
 
     def arguments(self) -> dict[str, JsonValue]:
@@ -82,7 +82,7 @@ class Target:
                 "name": str(name),
                 "events": list(events),
             }:
-                return cls(tenant, Kind(kind), user, name, tuple(map(str, events)))
+                return cls(tenant, TargetKind(kind), user, name, tuple(map(str, events)))
         raise Invalid(f"these arguments name nothing that can be forgotten: {sorted(given)}")
 
 
@@ -93,20 +93,20 @@ def memory_target(tenant: str, record: Record) -> Target:
     """
     payload = record.payload
     said = () if payload.get("kind") == "summary" else (payload.get("event_id"), *payload.get("mentions", ()))
-    return Target(tenant, Kind.MEMORY, payload.get("user", SHARED), record.id, tuple(filter(None, said)))
+    return Target(tenant, TargetKind.MEMORY, payload.get("user", SHARED), record.id, tuple(filter(None, said)))
 
 
-def tombstone(kind: Kind, user: str, name: str) -> str:
-    return f"{kind.value}:{joined(user, name)}"
+def tombstone(kind: TargetKind, user: str, name: str) -> str:
+    return f"{kind.value}:{join_parts(user, name)}"
 
 
 def tombstones_of(event: Event) -> list[str]:
     """Every name under which this event may have been forgotten."""
     names = [
-        tombstone(Kind.USER, event.user, ""),
-        tombstone(Kind.SESSION, event.user, event.session),
-        tombstone(Kind.MEMORY, event.user, event.event_id),
+        tombstone(TargetKind.USER, event.user, ""),
+        tombstone(TargetKind.SESSION, event.user, event.session),
+        tombstone(TargetKind.MEMORY, event.user, event.event_id),
     ]
     if event.source_ref is not None:
-        names += [tombstone(Kind.SOURCE, user, event.source_ref) for user in ("", event.user)]
+        names += [tombstone(TargetKind.SOURCE, user, event.source_ref) for user in ("", event.user)]
     return names

@@ -1,16 +1,33 @@
 """Marks of what was forgotten, for workers that still hold such an event: they must not bring it back."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from redis.asyncio import Redis
 
 from lithify.events import Event
-from lithify.forgetting.acceptance import accepted_later
 from lithify.forgetting.target import Target, tombstones_of
 from lithify.streams import keys
 from lithify.streams.outage import outages
+from lithify.streams.progress import StreamId
+
+
+async def find_accepted_later(redis: Redis, tenant: str, event_ids: Iterable[str], before_ms: int) -> set[str]:
+    """Those of the events that were accepted after that moment, by Redis's own clock.
+
+    Only receipts know it: stored records carry the host's time, and entries of `stored` ids of their own. An event
+    without a receipt is an old one, or one whose receipt was forgotten already: receipts are kept for a day at least,
+    which is longer than a forgetting may take. Raises Unavailable if Redis did not answer.
+    """
+    names = list(dict.fromkeys(event_ids))
+    async with redis.pipeline(transaction=False) as pipe:
+        for name in names:
+            pipe.hget(keys.receipt(tenant, name), "stream_id")
+        with outages():
+            replies: list[bytes | None] = await pipe.execute()
+    return {name for name, reply in zip(names, replies, strict=True) if reply and StreamId.parse(reply).ms > before_ms}
+
 
 # Longer than a forgetting may take (`request.LONGEST_MS`) and shorter than the shortest life of a receipt, a day: a
 # later event of the same user whose receipt had expired would be taken for a forgotten one.
@@ -46,7 +63,7 @@ async def are_forgotten(redis: Redis, events: Sequence[Event]) -> list[bool]:
         for place, moment in zip(places, moments, strict=True):
             if moment is not None:
                 event_id = events[place].event_id
-                forgotten[place] = not await accepted_later(redis, tenant, [event_id], moment)
+                forgotten[place] = not await find_accepted_later(redis, tenant, [event_id], moment)
     return forgotten
 
 

@@ -20,9 +20,8 @@ from lithify.jobs.enqueue import Policy
 from lithify.jobs.record import NamedJob, open_queue
 from lithify.jobs.rq_slot import RqSlot
 from lithify.jobs.upkeep import keep_up
-from lithify.streams.backoff import backoff_ms
 from lithify.streams.crash import crash_point
-from lithify.streams.outage import outages
+from lithify.streams.outage import backoff_ms, outages
 from lithify.telemetry.metrics import JOB_DURATION
 from lithify.telemetry.trace_context import trace_id_of
 

@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from lithify.store.contract import CollectionSpec, Query, StoreHealth, VectorStore
-from lithify.store.identity import point_id
-from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, SparseVector, Vector
+from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, SparseVector, Vector, point_id
 from lithify.store.where import Where
 
 # A process uses one engine at most, and the client of the other takes longer to import than all the rest.

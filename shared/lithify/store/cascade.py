@@ -20,8 +20,7 @@ from lithify.memory.vectors.cascade import (
 )
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.store.contract import Query, VectorStore
-from lithify.store.ranking import best_first
-from lithify.store.records import Hit, Vector
+from lithify.store.records import Hit, Vector, best_first
 from lithify.store.where import Where
 
 # A prefix ranks roughly: of the ten nearest, the first 64 of MiniLM's components put 60 % among their own first ten,

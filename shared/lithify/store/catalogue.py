@@ -15,7 +15,7 @@ FILE: Final = "collections.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     folder: str
     tiers: tuple[int, int, int]
     fingerprint: str
@@ -24,7 +24,7 @@ class Entry:
         return CollectionSpec(name, self.tiers, self.fingerprint)
 
 
-def opened_catalogue(folder: Path) -> dict[str, Entry]:
+def open_catalogue(folder: Path) -> dict[str, CatalogueEntry]:
     """Made at once in a fresh folder, so that a lost one is told from one not yet written."""
     if not (folder / FILE).exists():
         if any(path.is_dir() for path in folder.glob("*~*")):
@@ -33,17 +33,17 @@ def opened_catalogue(folder: Path) -> dict[str, Entry]:
     return read_catalogue(folder)
 
 
-def read_catalogue(folder: Path) -> dict[str, Entry]:
+def read_catalogue(folder: Path) -> dict[str, CatalogueEntry]:
     try:
         raw = orjson.loads((folder / FILE).read_bytes())
-        return {name: Entry(e["folder"], tuple(e["tiers"]), e["fingerprint"]) for name, e in raw.items()}
+        return {name: CatalogueEntry(e["folder"], tuple(e["tiers"]), e["fingerprint"]) for name, e in raw.items()}
     except FileNotFoundError:
         return {}
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise Misconfigured(f"{folder / FILE} is damaged ({error}); restore it from a snapshot") from error
 
 
-def write_catalogue(folder: Path, entries: Mapping[str, Entry]) -> None:
+def write_catalogue(folder: Path, entries: Mapping[str, CatalogueEntry]) -> None:
     fresh = folder / f"{FILE}.new"
     fresh.write_bytes(orjson.dumps({name: asdict(e) for name, e in entries.items()}, option=orjson.OPT_INDENT_2))
     sync(fresh)

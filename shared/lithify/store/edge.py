@@ -11,11 +11,11 @@ from lithify.errors import LithifyError
 from lithify.events import AnyTenant
 from lithify.store.checks import check_deletion, check_queries, check_records, check_scroll, check_tiers, check_update
 from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, TiersById
+from lithify.store.edge_collection import EdgeCollection
 from lithify.store.edge_folder import EdgeFolder
-from lithify.store.edge_shard import Shard
-from lithify.store.fetching import fetch_in_order
+from lithify.store.reading import fetch_in_order
 from lithify.store.records import Hit, Page, Record
-from lithify.store.scoping import ScopedWhere, scoped
+from lithify.store.scoping import ScopedWhere, confine
 from lithify.store.where import Where
 
 Args = TypeVarTuple("Args")
@@ -47,7 +47,7 @@ class EdgeStore:
     async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         shard = await self._shard(collection)
         check_queries(queries, shard.spec)
-        asked = [(query, scoped(scope, query.where)) for query in queries]
+        asked = [(query, confine(scope, query.where)) for query in queries]
         return await self._read(sum(query.limit for query in queries), shard.query_batch, asked)
 
     async def fetch(
@@ -68,29 +68,29 @@ class EdgeStore:
     ) -> Page:
         check_scroll(limit, after, with_vectors)
         shard = await self._shard(collection)
-        return await self._read(limit, shard.scroll, scoped(scope, where), limit, after, with_vectors)
+        return await self._read(limit, shard.scroll, confine(scope, where), limit, after, with_vectors)
 
     async def count(self, scope: AnyTenant, collection: str, where: Where, /) -> int:
         shard = await self._shard(collection)
-        return await self._read(1, shard.count, scoped(scope, where))
+        return await self._read(1, shard.count, confine(scope, where))
 
     async def delete(self, scope: AnyTenant, collection: str, where: Where, /) -> None:
         check_deletion(scope, where)
-        await _run(self._writer, self._delete, collection, scoped(scope, where))
+        await _run(self._writer, self._delete, collection, confine(scope, where))
 
     async def set_payload(self, scope: AnyTenant, collection: str, where: Where, payload: Mapping[str, Any], /) -> None:
         check_update(payload)
-        await _run(self._writer, self._set_payloads, collection, [(scoped(scope, where), payload)])
+        await _run(self._writer, self._set_payloads, collection, [(confine(scope, where), payload)])
 
     async def set_payloads(self, scope: AnyTenant, collection: str, payloads: PayloadsById, /) -> None:
         for payload in payloads.values():
             check_update(payload)
-        updates = [(scoped(scope, Where().ids([id_])), payload) for id_, payload in payloads.items()]
+        updates = [(confine(scope, Where().ids([id_])), payload) for id_, payload in payloads.items()]
         if updates:
             await _run(self._writer, self._set_payloads, collection, updates)
 
     async def set_vectors(self, scope: AnyTenant, collection: str, tiers: TiersById, /) -> None:
-        await _run(self._writer, self._set_vectors, collection, scoped(scope, Where().ids(tiers)), tiers)
+        await _run(self._writer, self._set_vectors, collection, confine(scope, Where().ids(tiers)), tiers)
 
     async def snapshot(self, collection: str, folder: Path) -> Path:
         """Writes wait meanwhile, reads do not. An EdgeStore can be opened on the folder."""
@@ -129,7 +129,7 @@ class EdgeStore:
     def _upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record]) -> None:
         shard = self._folder.open(collection)
         check_records(scope, records, shard.spec)
-        shard.upsert(records, scoped(scope, Where()))
+        shard.upsert(records, confine(scope, Where()))
 
     def _delete(self, collection: str, where: ScopedWhere) -> None:
         self._folder.open(collection).delete(where)
@@ -158,7 +158,7 @@ class EdgeStore:
         await asyncio.sleep(0)
         return found
 
-    async def _shard(self, collection: str) -> Shard:
+    async def _shard(self, collection: str) -> EdgeCollection:
         """Opened at first use, by the writing thread, so that nobody opens it twice."""
         shard = self._folder.opened(collection)
         return await _run(self._writer, self._folder.open, collection) if shard is None else shard

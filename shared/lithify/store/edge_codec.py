@@ -9,7 +9,7 @@ import qdrant_edge as edge
 from lithify.store.contract import CollectionSpec, Query
 from lithify.store.records import LEXICAL, Hit, Record, SparseVector, Vector
 from lithify.store.schema import IndexKind
-from lithify.store.scoping import ScopedWhere, caller_payload, stored_payload
+from lithify.store.scoping import ScopedWhere, add_places, remove_places
 from lithify.store.where import AnyOf, Between, Condition, Equals, HasId, Missing, Scalar
 
 # No graphs, neither over all points nor by tenant: see DECISIONS.md, "Edge searches exactly".
@@ -71,7 +71,7 @@ def engine_point(record: Record) -> edge.Point:
     vectors: dict[str, edge.NamedVector] = {name: vector.tolist() for name, vector in record.vectors.items()}
     if record.lexical is not None and record.lexical.indices:
         vectors[LEXICAL] = _sparse(record.lexical)
-    return edge.Point(record.id, vectors, stored_payload(record))
+    return edge.Point(record.id, vectors, add_places(record))
 
 
 def engine_vectors(id_: str, tiers: Mapping[str, Vector]) -> edge.PointVectors:
@@ -106,7 +106,7 @@ def record_of(point: edge.Record | edge.ScoredPoint) -> Record:
     lexical = named.pop(LEXICAL, None)
     return Record(
         id=str(point.id),
-        payload=caller_payload(point.payload),
+        payload=remove_places(point.payload),
         vectors={name: np.asarray(vector, np.float32) for name, vector in named.items()},
         lexical=SparseVector.stored(lexical.indices, lexical.values)
         if isinstance(lexical, edge.SparseVector)
@@ -118,4 +118,4 @@ def hit_of(point: edge.ScoredPoint) -> Hit:
     vectors = point.vector
     named = vectors if isinstance(vectors, dict) else {}
     tiers = {name: np.asarray(vector, np.float32) for name, vector in named.items()}
-    return Hit(str(point.id), point.score, caller_payload(point.payload), tiers)
+    return Hit(str(point.id), point.score, remove_places(point.payload), tiers)

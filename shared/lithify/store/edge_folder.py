@@ -6,10 +6,10 @@ from typing import Final
 
 from lithify.errors import Invalid, Misconfigured, Unavailable
 from lithify.locks import FileLock
-from lithify.store.catalogue import Entry, opened_catalogue, read_catalogue, write_catalogue
+from lithify.store.catalogue import CatalogueEntry, open_catalogue, read_catalogue, write_catalogue
 from lithify.store.checks import check_fit
 from lithify.store.contract import CollectionSpec
-from lithify.store.edge_shard import Shard
+from lithify.store.edge_collection import EdgeCollection
 from lithify.store.schema import place_of_records
 
 LOCK: Final = "store.lock"
@@ -34,24 +34,24 @@ class EdgeFolder:
         self._path = path
         self._lock = taken_lock(path)
         try:
-            self._entries = opened_catalogue(path)
+            self._entries = open_catalogue(path)
         except BaseException:
             self._lock.let_go()
             raise
-        self._shards: dict[str, Shard] = {}  # by the folder of their records, which never changes
+        self._shards: dict[str, EdgeCollection] = {}  # by the folder of their records, which never changes
         self._closed = False
 
     def specs(self) -> list[CollectionSpec]:
         return [entry.spec(name) for name, entry in sorted(self._entries.items())]
 
-    def opened(self, name: str) -> Shard | None:
+    def opened(self, name: str) -> EdgeCollection | None:
         entry = self._entries.get(name)
         return None if entry is None else self._shards.get(entry.folder)
 
-    def open(self, name: str) -> Shard:
+    def open(self, name: str) -> EdgeCollection:
         entry = self._entry(name)
         if entry.folder not in self._shards:
-            self._shards[entry.folder] = Shard.load(self._path / entry.folder, entry.spec(name))
+            self._shards[entry.folder] = EdgeCollection.load(self._path / entry.folder, entry.spec(name))
         return self._shards[entry.folder]
 
     def ensure(self, spec: CollectionSpec) -> None:
@@ -66,8 +66,8 @@ class EdgeFolder:
         folder = place_of_records(spec.name, {entry.folder for entry in self._entries.values()})
         # No name points there: what lies there was left by a crash, before its first record or after its drop.
         shutil.rmtree(self._path / folder, ignore_errors=True)
-        self._shards[folder] = Shard.create(self._path / folder, spec)
-        self._commit(self._entries | {spec.name: Entry(folder, spec.tiers, spec.fingerprint)})
+        self._shards[folder] = EdgeCollection.create(self._path / folder, spec)
+        self._commit(self._entries | {spec.name: CatalogueEntry(folder, spec.tiers, spec.fingerprint)})
 
     def switch(self, name: str, other: str) -> None:
         self._commit(self._entries | {name: self._entry(other), other: self._entry(name)})
@@ -106,11 +106,11 @@ class EdgeFolder:
         finally:
             self._lock.let_go()
 
-    def _entry(self, name: str) -> Entry:
+    def _entry(self, name: str) -> CatalogueEntry:
         if name not in self._entries:
             raise Unavailable(f"there is no collection {name} in {self._path}")
         return self._entries[name]
 
-    def _commit(self, entries: dict[str, Entry]) -> None:
+    def _commit(self, entries: dict[str, CatalogueEntry]) -> None:
         write_catalogue(self._path, entries)
         self._entries = entries

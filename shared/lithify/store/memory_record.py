@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Self
 
-from lithify.store.identity import joined
+from lithify.store.records import join_parts
 
 COLLECTION: Final = "memories"
 
@@ -73,4 +73,4 @@ NAMES: Final = frozenset(field.name for field in fields(MemoryRecord))
 
 def position_of(user: str, session: str, seq: int) -> str:
     """Where in a session a turn stands, as one indexed keyword: the turns around it are found by theirs."""
-    return joined(user, session, str(seq))
+    return join_parts(user, session, str(seq))

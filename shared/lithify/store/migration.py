@@ -10,8 +10,7 @@ from typing import Any, Final
 import orjson
 
 from lithify.memory.compaction.summary_id import summary_id
-from lithify.store.identity import joined, point_id
-from lithify.store.records import MISSING_TIERS, Record
+from lithify.store.records import MISSING_TIERS, Record, join_parts, point_id
 
 
 def _event_key(payload: Mapping[str, Any]) -> str:
@@ -19,7 +18,7 @@ def _event_key(payload: Mapping[str, Any]) -> str:
 
 
 def _summary_key(payload: Mapping[str, Any]) -> str:
-    return joined(payload["user"], summary_id(payload["session"], payload["source_ids"]))
+    return join_parts(payload["user"], summary_id(payload["session"], payload["source_ids"]))
 
 
 def _authored_key(payload: Mapping[str, Any]) -> str:

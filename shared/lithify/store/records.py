@@ -1,13 +1,28 @@
-"""What is stored and what is found: payload, prefix tiers and the lexical vector under one id."""
+"""What is stored and what is found: payload, prefix tiers and the lexical vector under one deterministic id."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeAlias
+from uuid import UUID, uuid5
 
 import numpy as np
 import numpy.typing as npt
 
 from lithify.errors import Invalid
+
+# Drawn once at random. Changing it would orphan every stored record.
+NAMESPACE: Final = UUID("6f0f5d0e-6f4b-4a83-9d57-0f1c3c7b2a94")
+
+
+def point_id(tenant: str, kind: str, natural_key: str, family: str) -> str:
+    """The id of a record: its tenant, kind, own key and embedding family, as uuid text."""
+    return str(uuid5(NAMESPACE, join_parts(tenant, kind, natural_key, family)))
+
+
+def join_parts(*parts: str) -> str:
+    """One text from which the parts could be told again: a separator alone would let `a|b, c` equal `a, b|c`."""
+    return "".join(f"{len(part)}:{part}" for part in parts)
+
 
 TIER_NAMES: Final = ("l1", "l2", "l3")
 LEXICAL: Final = "lexical"
@@ -75,3 +90,8 @@ class Page:
 
     records: list[Record]
     next: str | None
+
+
+def best_first(hits: Iterable[Hit]) -> list[Hit]:
+    """Equal scores by id: the engines leave their order open, and answers must be repeatable."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))

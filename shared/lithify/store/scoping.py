@@ -6,8 +6,7 @@ from typing import Any, Final
 
 from lithify.events import AnyTenant, EveryTenant, TenantScope
 from lithify.events.scope import SHARED
-from lithify.store.identity import joined
-from lithify.store.records import Record
+from lithify.store.records import Record, join_parts
 from lithify.store.where import AnyOf, Condition, Equals, Where
 
 # Holds (tenant, user) and (tenant, session) as one keyword each; see DECISIONS.md, "Places".
@@ -23,7 +22,7 @@ class ScopedWhere:
     must_not: tuple[Condition, ...]
 
 
-def scoped(scope: AnyTenant, where: Where) -> ScopedWhere:
+def confine(scope: AnyTenant, where: Where) -> ScopedWhere:
     """The tenant always, and the user if the scope names one; user and session by the places that imply them."""
     if isinstance(scope, EveryTenant):
         return ScopedWhere(where.must, where.must_not)
@@ -49,14 +48,14 @@ def _placed(tenant: str, condition: Condition) -> Condition:
 
 
 def place(tenant: str, field: str, value: str) -> str:
-    return joined(tenant, field, value)
+    return join_parts(tenant, field, value)
 
 
-def stored_payload(record: Record) -> dict[str, Any]:
+def add_places(record: Record) -> dict[str, Any]:
     payload = record.payload
     places = [place(payload["tenant"], field, payload[field]) for field in PLACED if payload.get(field) is not None]
     return {**payload, PLACE: places}
 
 
-def caller_payload(payload: Mapping[str, Any] | None) -> dict[str, Any]:
+def remove_places(payload: Mapping[str, Any] | None) -> dict[str, Any]:
     return {key: value for key, value in (payload or {}).items() if key != PLACE}

@@ -23,10 +23,9 @@ from lithify.store.checks import (
     check_update,
 )
 from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, TiersById
-from lithify.store.fetching import fetch_in_order
-from lithify.store.ranking import best_first
-from lithify.store.records import Hit, Page, Record
-from lithify.store.scoping import scoped
+from lithify.store.reading import fetch_in_order
+from lithify.store.records import Hit, Page, Record, best_first
+from lithify.store.scoping import confine
 from lithify.store.server_codec import (
     engine_filter,
     engine_point,
@@ -36,10 +35,9 @@ from lithify.store.server_codec import (
     hit_of,
     record_of,
     request_bytes,
+    server_errors,
 )
-from lithify.store.server_collections import ServerCollections
-from lithify.store.server_errors import server_errors
-from lithify.store.server_snapshot import TIMEOUT, fetch_snapshot
+from lithify.store.server_collections import TIMEOUT, ServerCollections, fetch_snapshot
 from lithify.store.where import Where
 
 # The first release with metadata on collections, where the fingerprint is kept.
@@ -61,7 +59,7 @@ class ServerStore:
     """Fulfils VectorStore through qdrant-client: every call waits for the server to have completed it, or raises."""
 
     def __init__(self, url: str, *, api_key: str | None = None, client: AsyncQdrantClient | None = None) -> None:
-        self._url = with_port(url)
+        self._url = add_port(url)
         self._headers = {"api-key": api_key} if api_key else {}
         # Our own check of the version: the client's wants the server to be at most one release older than itself.
         self._client = client or AsyncQdrantClient(
@@ -82,15 +80,15 @@ class ServerStore:
 
     async def upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record], /) -> None:
         check_records(scope, records, await self._spec(collection))
-        own = engine_filter(scoped(scope, Where()))
+        own = engine_filter(confine(scope, Where()))
         async with self._fenced(collection):
             for batch in batched_by_weight(records, request_bytes, MAX_REQUEST_BYTES):
                 points = [engine_point(record) for record in batch]
-                completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
+                check_completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
 
     async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         check_queries(queries, await self._spec(collection))
-        requests = [engine_query(query, scoped(scope, query.where)) for query in queries]
+        requests = [engine_query(query, confine(scope, query.where)) for query in queries]
         async with self._fenced(collection):
             answers = await self._client.query_batch_points(collection, requests)
         return [best_first(hit_of(point) for point in answer.points) for answer in answers]
@@ -115,7 +113,7 @@ class ServerStore:
         with server_errors(self._url):
             points, following = await self._client.scroll(
                 collection,
-                scroll_filter=engine_filter(scoped(scope, where)),
+                scroll_filter=engine_filter(confine(scope, where)),
                 limit=limit,
                 offset=after,
                 with_payload=True,
@@ -125,22 +123,22 @@ class ServerStore:
 
     async def count(self, scope: AnyTenant, collection: str, where: Where, /) -> int:
         with server_errors(self._url):
-            answer = await self._client.count(collection, count_filter=engine_filter(scoped(scope, where)), exact=True)
+            answer = await self._client.count(collection, count_filter=engine_filter(confine(scope, where)), exact=True)
         return answer.count
 
     async def delete(self, scope: AnyTenant, collection: str, where: Where, /) -> None:
         check_deletion(scope, where)
         await self._spec(collection)
-        selected = models.FilterSelector(filter=engine_filter(scoped(scope, where)))
+        selected = models.FilterSelector(filter=engine_filter(confine(scope, where)))
         with server_errors(self._url):
-            completed(await self._client.delete(collection, selected, wait=True))
+            check_completed(await self._client.delete(collection, selected, wait=True))
 
     async def set_payload(self, scope: AnyTenant, collection: str, where: Where, payload: Mapping[str, Any], /) -> None:
         check_update(payload)
         await self._spec(collection)
-        selected = engine_filter(scoped(scope, where))
+        selected = engine_filter(confine(scope, where))
         with server_errors(self._url):
-            completed(await self._client.set_payload(collection, dict(payload), points=selected, wait=True))
+            check_completed(await self._client.set_payload(collection, dict(payload), points=selected, wait=True))
 
     async def set_payloads(self, scope: AnyTenant, collection: str, payloads: PayloadsById, /) -> None:
         if not payloads:
@@ -148,10 +146,10 @@ class ServerStore:
         for payload in payloads.values():
             check_update(payload)
         await self._spec(collection)
-        updates = [engine_update(scoped(scope, Where().ids([id_])), payload) for id_, payload in payloads.items()]
+        updates = [engine_update(confine(scope, Where().ids([id_])), payload) for id_, payload in payloads.items()]
         with server_errors(self._url):
             for result in await self._client.batch_update_points(collection, updates, wait=True):
-                completed(result)
+                check_completed(result)
 
     async def set_vectors(self, scope: AnyTenant, collection: str, tiers: TiersById, /) -> None:
         check_tiers(tiers, await self._spec(collection))
@@ -160,7 +158,7 @@ class ServerStore:
         for batch in batched_by_weight(updates, request_bytes, MAX_REQUEST_BYTES):
             points = [engine_vectors(record.id, record.vectors) for record in batch]
             async with self._fenced(collection):
-                completed(await self._client.update_vectors(collection, points, wait=True))
+                check_completed(await self._client.update_vectors(collection, points, wait=True))
 
     async def snapshot(self, collection: str, folder: Path) -> Path:
         records = await self._collections.records_of(collection)
@@ -187,7 +185,7 @@ class ServerStore:
                 version = (await self._client.info()).version
         except LithifyError as error:
             return StoreHealth("qdrant", ready=False, reason=str(error))
-        return StoreHealth("qdrant", ready=(reason := too_old(version)) is None, version=version, reason=reason)
+        return StoreHealth("qdrant", ready=(reason := why_too_old(version)) is None, version=version, reason=reason)
 
     async def close(self) -> None:
         await self._client.close()
@@ -213,7 +211,7 @@ class ServerStore:
             raise
 
 
-def with_port(url: str) -> str:
+def add_port(url: str) -> str:
     """Qdrant listens on 6333 unless the address says otherwise."""
     parts = urlsplit(url)
     try:
@@ -223,14 +221,14 @@ def with_port(url: str) -> str:
     return url if port is not None else parts._replace(netloc=f"{parts.netloc}:{QDRANT_PORT}").geturl()
 
 
-def too_old(version: str) -> str | None:
+def why_too_old(version: str) -> str | None:
     major, minor = (int(part) for part in version.split(".")[:2])
     if (major, minor) >= OLDEST_SERVER:
         return None
     return f"Qdrant {version} is too old; Lithify needs {'.'.join(map(str, OLDEST_SERVER))} or newer"
 
 
-def completed(result: models.UpdateResult) -> None:
+def check_completed(result: models.UpdateResult) -> None:
     """`acknowledged` may still fail, and a timed-out wait too: neither may be taken for done."""
     if result.status != models.UpdateStatus.COMPLETED:
         raise Unavailable(f"Qdrant has not completed a write, it says {result.status.value}; it must be repeated")

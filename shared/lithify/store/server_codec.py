@@ -1,16 +1,22 @@
-"""Our words in the types of qdrant-client, and back."""
+"""Our words in the types of qdrant-client and back, and its errors as ours."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
 from typing import Any, Final, TypeAlias
 
+import httpx
 import numpy as np
 import orjson
 from qdrant_client import models
+from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
+from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
 from lithify.store.contract import CollectionSpec, Query
 from lithify.store.records import LEXICAL, Hit, Record, SparseVector, Vector
 from lithify.store.schema import IndexKind
-from lithify.store.scoping import ScopedWhere, caller_payload, stored_payload
+from lithify.store.scoping import ScopedWhere, add_places, remove_places
 from lithify.store.where import AnyOf, Between, Condition, Equals, HasId, Missing
 
 # One graph for each tenant and each place, none over all points: nobody searches them all.
@@ -67,7 +73,7 @@ def engine_point(record: Record) -> models.PointStruct:
     vectors: dict[str, models.Vector] = {name: vector.tolist() for name, vector in record.vectors.items()}
     if record.lexical is not None and record.lexical.indices:
         vectors[LEXICAL] = _sparse(record.lexical)
-    return models.PointStruct(id=record.id, vector=vectors, payload=stored_payload(record))
+    return models.PointStruct(id=record.id, vector=vectors, payload=add_places(record))
 
 
 def request_bytes(record: Record) -> int:
@@ -107,7 +113,7 @@ def record_of(point: models.Record | models.ScoredPoint) -> Record:
     lexical = named.get(LEXICAL)
     return Record(
         id=str(point.id),
-        payload=caller_payload(point.payload),
+        payload=remove_places(point.payload),
         vectors={name: np.asarray(v, np.float32) for name, v in named.items() if name != LEXICAL},
         lexical=SparseVector.stored(lexical.indices, lexical.values)
         if isinstance(lexical, models.SparseVector)
@@ -118,3 +124,23 @@ def record_of(point: models.Record | models.ScoredPoint) -> Record:
 def hit_of(point: models.ScoredPoint) -> Hit:
     record = record_of(point)
     return Hit(record.id, point.score, record.payload, record.vectors)
+
+
+@contextmanager
+def server_errors(url: str) -> Iterator[None]:
+    """Raises Unavailable, Invalid or Misconfigured for what the client raises; nothing is tried again here."""
+    try:
+        yield
+    except UnexpectedResponse as error:
+        raise translate_error(error.status_code, error.content.decode(errors="replace"), url) from error
+    except (ResponseHandlingException, ResourceExhaustedResponse, httpx.HTTPError) as error:
+        raise Unavailable(f"Qdrant at {url} cannot be reached: {error}") from error
+
+
+def translate_error(status: int | None, content: str, url: str) -> LithifyError:
+    """A missing collection is an outage too: it was there when the process started, and must not cost an event."""
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return Misconfigured(f"Qdrant at {url} refuses the API key; check LITHIFY_QDRANT_API_KEY")
+    if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
+        return Invalid(f"Qdrant at {url} refuses the request: {content}")
+    return Unavailable(f"Qdrant at {url} answered {status}: {content}")

@@ -1,8 +1,11 @@
 """The collections on a Qdrant server: a name is an alias, so that other records can be put behind it."""
 
+import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
+import httpx
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
@@ -11,8 +14,7 @@ from lithify.store.checks import check_fit
 from lithify.store.contract import CollectionSpec
 from lithify.store.records import LEXICAL, TIER_NAMES
 from lithify.store.schema import INDEXES, place_of_records
-from lithify.store.server_codec import GRAPHS, LEXICAL_PARAMS, index_params, vector_params
-from lithify.store.server_errors import server_errors
+from lithify.store.server_codec import GRAPHS, LEXICAL_PARAMS, index_params, server_errors, vector_params
 
 # Under this key of a collection's metadata: others may use the same server.
 METADATA: Final = "lithify"
@@ -111,3 +113,34 @@ def _spec(name: str, config: models.CollectionConfig) -> CollectionSpec:
         raise Misconfigured(f"collection {name} on the Qdrant server was not made by Lithify; use another server")
     l1, l2, l3 = (vectors[tier].size for tier in TIER_NAMES)
     return CollectionSpec(name, (l1, l2, l3), (config.metadata or {})[METADATA]["fingerprint"])
+
+
+# The server copies the whole collection before it answers.
+TIMEOUT: Final = httpx.Timeout(30.0, read=600.0)
+
+
+async def fetch_snapshot(http: httpx.AsyncClient, records: str, folder: Path) -> Path:
+    """Restore it with Qdrant's own upload of snapshots."""
+    answer = await http.post(f"/collections/{records}/snapshots", params={"wait": "true"})
+    answer.raise_for_status()
+    made = answer.json()["result"]
+    remote = f"/collections/{records}/snapshots/{made['name']}"
+    try:
+        return await _download(http, remote, folder / made["name"], made.get("checksum"))
+    finally:
+        await http.delete(remote)
+
+
+async def _download(http: httpx.AsyncClient, remote: str, target: Path, checksum: str | None) -> Path:
+    folder_partial = target.with_name(f"{target.name}.partial")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    async with http.stream("GET", remote) as answer:
+        answer.raise_for_status()
+        with folder_partial.open("wb") as file:
+            async for chunk in answer.aiter_bytes():
+                digest.update(chunk)
+                file.write(chunk)
+    if checksum not in (None, digest.hexdigest()):
+        raise Unavailable(f"the snapshot {target.name} arrived damaged; try again")
+    return folder_partial.rename(target)

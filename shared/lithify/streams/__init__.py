@@ -1,22 +1,18 @@
 """Redis streams that lose nothing: accepting, consuming, burying, trimming, and telling how far behind they are."""
 
 from lithify.streams.capabilities import Capabilities, probe
-from lithify.streams.connection import open_consumer, open_producer
+from lithify.streams.connection import open_consumer, open_producer, pin_partitions
 from lithify.streams.consumer import Consumer, ConsumerSettings, Handler, TooManyDead
 from lithify.streams.crash import arm, crash_point
-from lithify.streams.dead_letters import DeadLetters
+from lithify.streams.dead_letters import DeadLetters, Letter, LetterId
 from lithify.streams.delivery import Delivery
 from lithify.streams.heartbeat import Heartbeat, keep_beating, read_workers
-from lithify.streams.janitor import Janitor
-from lithify.streams.lag import Lag, read_lag
-from lithify.streams.layout import pin_partitions
-from lithify.streams.letter import Letter, LetterId
+from lithify.streams.janitor import Janitor, dismiss_idle, trim
 from lithify.streams.pressure import Limits, Pressure, Readings, pressure, read_pressure
-from lithify.streams.producer import Acceptance, Producer, Retention
+from lithify.streams.producer import Acceptance, Producer, Retention, publish_again, publish_stored
+from lithify.streams.progress import Lag, read_lag
 from lithify.streams.receipts import Receipts
-from lithify.streams.stored import publish_again, publish_stored
 from lithify.streams.tail import read_tail
-from lithify.streams.trimmer import dismiss_idle, trim
 
 __all__ = [
     "Acceptance",

@@ -1,10 +1,16 @@
-"""Redis clients with every timeout and retry stated; the library's defaults lose or double messages here."""
+"""Redis clients with every timeout and retry stated, and the number of partitions pinned at their first use."""
 
-from typing import Final
+import asyncio
+from collections.abc import Iterable
+from typing import Any, Final
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff, NoBackoff
+
+from lithify.errors import Misconfigured
+from lithify.streams import keys
+from lithify.streams.outage import outages
 
 CONNECT_TIMEOUT_S: Final = 5.0
 # A reply later than this is taken for lost.
@@ -28,3 +34,28 @@ def open_consumer(url: str, block_ms: int) -> Redis:
 
 def _open(url: str, reply_timeout_s: float, retry: Retry) -> Redis:
     return Redis.from_url(url, socket_connect_timeout=CONNECT_TIMEOUT_S, socket_timeout=reply_timeout_s, retry=retry)
+
+
+async def pin_partitions(redis: Redis, partitions: int) -> None:
+    """Called once at start. Raises Misconfigured if this Redis was first used with another number."""
+    with outages():
+        await redis.set(keys.PARTITIONS, partitions, nx=True)
+        pinned = int(await redis.get(keys.PARTITIONS) or 0)
+    if pinned != partitions:
+        raise Misconfigured(
+            f"setting LITHIFY_PARTITIONS cannot be {partitions}: this Redis holds data in {pinned} partitions. "
+            f"Set it to {pinned}, or start with an empty Redis"
+        )
+
+
+# How long a task may take to end before it is cancelled again.
+AGAIN_S: Final = 0.5
+
+
+async def end_tasks(tasks: "Iterable[asyncio.Task[Any]]") -> None:
+    """Cancel until they are done; their results and errors are left to whoever owns them."""
+    pending = set(tasks)
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=AGAIN_S)

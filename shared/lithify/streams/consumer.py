@@ -14,13 +14,12 @@ from redis.asyncio import Redis
 from lithify.batching import batched_by_weight
 from lithify.errors import Invalid, LithifyError, Unavailable
 from lithify.events import Clock
-from lithify.streams.backoff import FIRST_MS, LONGEST_MS, backoff_ms
-from lithify.streams.cancellation import end_tasks
+from lithify.streams.connection import end_tasks
 from lithify.streams.crash import crash_point
-from lithify.streams.delivery import Delivery, Entry, decode_all
+from lithify.streams.delivery import Delivery, StreamEntry, decode_all
 from lithify.streams.lease import RENEWALS_PER_LEASE, Leases
 from lithify.streams.member import EntryLost, Member
-from lithify.streams.outage import GroupMissing, outages
+from lithify.streams.outage import FIRST_MS, LONGEST_MS, GroupMissing, backoff_ms, outages
 from lithify.telemetry.metrics import StageMeter
 from lithify.telemetry.trace_context import trace_id_of
 
@@ -57,7 +56,7 @@ class ConsumerSettings:
 
 
 @dataclass(slots=True)
-class Tally:
+class ConsumerTally:
     """What this consumer has done with messages since its start."""
 
     handled: int = 0
@@ -95,7 +94,7 @@ class Consumer:
         self._running = False
         self._dead_in_a_row = 0
         self._mean_bytes = 0
-        self.tally = Tally()
+        self.tally = ConsumerTally()
         self.outage: str | None = None
         self.ticked_at = clock()
 
@@ -195,7 +194,7 @@ class Consumer:
         else:
             await self._process([entry])
 
-    async def _process(self, entries: Sequence[Entry]) -> None:
+    async def _process(self, entries: Sequence[StreamEntry]) -> None:
         if not entries:
             return
         size = sum(entry.size for entry in entries)
@@ -206,7 +205,7 @@ class Consumer:
         for batch in batched_by_weight(entries, lambda entry: entry.size, limit) if size > limit else [entries]:
             await self._decode_and_handle(batch)
 
-    async def _decode_and_handle(self, entries: Sequence[Entry]) -> None:
+    async def _decode_and_handle(self, entries: Sequence[StreamEntry]) -> None:
         deliveries, unreadable = decode_all(entries)
         for entry, reason in unreadable:
             await self._bury(entry, reason)
@@ -260,7 +259,7 @@ class Consumer:
         self._meter.handled.inc(len(deliveries))
         self._dead_in_a_row = 0
 
-    async def _bury(self, entry: Entry, reason: str) -> None:
+    async def _bury(self, entry: StreamEntry, reason: str) -> None:
         crash_point("dead_letter")
         await self._insist(partial(self._member.bury, entry, reason[:MAX_REASON], self._clock()))
         self._leases.drop([entry])

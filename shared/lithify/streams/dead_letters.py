@@ -1,16 +1,98 @@
-"""What an operator does with messages that were given up: look at them, send them again, throw them away."""
+"""Messages that were given up, and what an operator does with them: look at them, send them again, throw them away."""
 
+import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
-from typing import Final, Literal, cast
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, Self, cast
 
 from redis.asyncio import Redis
 
-from lithify.events import AnyTenant, Clock
+from lithify.errors import Invalid
+from lithify.events import AnyTenant, Clock, Event, EveryTenant
 from lithify.streams import keys, script
-from lithify.streams.letter import Letter, LetterId, read_letter
+from lithify.streams.delivery import FIRST_ID, StreamEntry, decode
 from lithify.streams.outage import outages
 from lithify.streams.progress import StreamId
+
+MARK: Final = b"dead_"
+"""Begins the names of the fields that burying adds to the original ones."""
+
+# As many digits as surely fit into what Redis takes for an id.
+_ID: Final = re.compile(r"(\d{1,4})-(\d{1,19})-(\d{1,19})")
+
+
+class LetterId(NamedTuple):
+    """Where a letter lies; ordered by the time of burial."""
+
+    buried: StreamId
+    partition: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        match = _ID.fullmatch(text)
+        if match is None:
+            raise Invalid(f"id: {text[:60]!r} is not a dead letter's id; they look like 0-1700000000000-0")
+        partition, ms, number = map(int, match.groups())
+        return cls(StreamId(ms, number), partition)
+
+    def __str__(self) -> str:
+        return f"{self.partition}-{self.buried}"
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """`event` is None where the payload holds none we can read; `fields` is the original payload, byte for byte."""
+
+    id: LetterId
+    stream: str
+    group: str
+    stream_id: str
+    first_id: str
+    reason: str
+    attempts: int
+    first_seen: int
+    last_seen: int
+    fields: Mapping[bytes, bytes]
+    event: Event | None
+
+    def belongs_to(self, scope: AnyTenant) -> bool:
+        """A letter is its tenant's; one that cannot be read is nobody's but the operator's."""
+        if isinstance(scope, EveryTenant):
+            return True
+        event = self.event
+        return event is not None and event.tenant == scope.tenant and scope.user in (None, event.user)
+
+
+def read_letter(letter_id: LetterId, raw: Mapping[bytes, bytes]) -> Letter:
+    marks = {name: value.decode(errors="replace") for name, value in raw.items() if name.startswith(MARK)}
+    fields = {name: value for name, value in raw.items() if name not in marks}
+    stream_id = marks.get(b"dead_id", "")
+    return Letter(
+        id=letter_id,
+        stream=marks.get(b"dead_stream") or keys.turns(letter_id.partition),
+        group=marks.get(b"dead_group", ""),
+        stream_id=stream_id,
+        first_id=fields.get(FIRST_ID, stream_id.encode()).decode(errors="replace"),
+        reason=marks.get(b"dead_reason", ""),
+        attempts=_number(marks.get(b"dead_attempts")),
+        first_seen=_number(marks.get(b"dead_first_seen")),
+        last_seen=_number(marks.get(b"dead_last_seen")),
+        fields=fields,
+        event=_event(fields),
+    )
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdigit() else 0
+
+
+def _event(fields: Mapping[bytes, bytes]) -> Event | None:
+    try:
+        return decode(StreamEntry("", "", fields, attempt=0)).event
+    except Invalid:
+        return None
+
 
 # Letters read per call; each may carry a turn of the largest size.
 PAGE: Final = 50

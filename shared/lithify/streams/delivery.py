@@ -10,7 +10,7 @@ FIRST_ID: Final = b"first_id"
 """Field of a redriven message: the id of the entry it first came as."""
 
 
-class Entry(NamedTuple):
+class StreamEntry(NamedTuple):
     """One stream entry delivered to this consumer, not looked into yet. A tuple, for one is made per message."""
 
     stream: str
@@ -24,7 +24,7 @@ class Entry(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    entry: Entry
+    entry: StreamEntry
     event: Event
 
     @property
@@ -36,7 +36,7 @@ class Delivery(NamedTuple):
         return self.entry.attempt
 
 
-def decode(entry: Entry) -> Delivery:
+def decode(entry: StreamEntry) -> Delivery:
     """Raises Invalid for an entry that holds no event we can read."""
     envelope = entry.fields.get(b"event")
     if envelope is None:
@@ -44,10 +44,10 @@ def decode(entry: Entry) -> Delivery:
     return Delivery(entry, decode_event(envelope, _position(entry.fields.get(b"seq"))))
 
 
-def decode_all(entries: Iterable[Entry]) -> tuple[list[Delivery], list[tuple[Entry, str]]]:
+def decode_all(entries: Iterable[StreamEntry]) -> tuple[list[Delivery], list[tuple[StreamEntry, str]]]:
     """The readable ones as deliveries, and the others with what is wrong with them."""
     readable: list[Delivery] = []
-    unreadable: list[tuple[Entry, str]] = []
+    unreadable: list[tuple[StreamEntry, str]] = []
     for entry in entries:
         try:
             readable.append(decode(entry))

@@ -15,7 +15,7 @@ AUTHORED: Final = "authored"
 KEPT_S: Final = 400 * 86_400
 
 
-def durable(user: str) -> str:
+def durable_subject(user: str) -> str:
     """The subject of a user's durable memory; SHARED names what belongs to all users."""
     return f"durable:{user}"
 

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 from lithify.errors import Unavailable
 from lithify.events import Clock
 from lithify.streams import keys
-from lithify.streams.consumer import Consumer, Tally
+from lithify.streams.consumer import Consumer, ConsumerTally
 from lithify.streams.outage import outages
 
 EVERY_S: Final = 5
@@ -40,7 +40,7 @@ class Heartbeat:
     ready: bool
     outage: str | None
     in_flight: int
-    tally: Tally
+    tally: ConsumerTally
     outcomes: Mapping[str, int] = field(default_factory=dict)  # what its handler counts, e.g. promotions
 
 
@@ -95,4 +95,4 @@ async def read_workers(redis: Redis) -> list[Heartbeat]:
 
 def _parsed(value: bytes) -> Heartbeat:
     fields = orjson.loads(value)
-    return Heartbeat(**fields | {"tally": Tally(**fields["tally"])})
+    return Heartbeat(**fields | {"tally": ConsumerTally(**fields["tally"])})

@@ -9,8 +9,8 @@ from typing import Final, Self
 import structlog
 
 from lithify.errors import Unavailable
-from lithify.streams.cancellation import end_tasks
-from lithify.streams.delivery import Entry
+from lithify.streams.connection import end_tasks
+from lithify.streams.delivery import StreamEntry
 from lithify.streams.member import Member
 from lithify.streams.outage import GroupMissing, outages
 
@@ -26,17 +26,17 @@ class Leases:
     def __init__(self, member: Member, lease_ms: int) -> None:
         self._member = member
         self._lease_ms = lease_ms
-        self._held: defaultdict[str, dict[str, Entry]] = defaultdict(dict)
+        self._held: defaultdict[str, dict[str, StreamEntry]] = defaultdict(dict)
         self._renewal: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         return sum(map(len, self._held.values()))
 
-    def hold(self, entries: Iterable[Entry]) -> None:
+    def hold(self, entries: Iterable[StreamEntry]) -> None:
         for entry in entries:
             self._held[entry.stream][entry.stream_id] = entry
 
-    def drop(self, entries: Iterable[Entry]) -> None:
+    def drop(self, entries: Iterable[StreamEntry]) -> None:
         for entry in entries:
             self._held[entry.stream].pop(entry.stream_id, None)
 

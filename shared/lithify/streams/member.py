@@ -8,7 +8,7 @@ from redis.exceptions import ResponseError
 
 from lithify.errors import Invalid
 from lithify.streams import keys, script
-from lithify.streams.delivery import FIRST_ID, Entry, decode
+from lithify.streams.delivery import FIRST_ID, StreamEntry, decode
 
 # Pending ids looked at per call; ids only, so a page is small.
 PAGE: Final = 100
@@ -36,7 +36,7 @@ class Member:
                 if "BUSYGROUP" not in str(error):
                     raise
 
-    async def read(self, count: int, block_ms: int) -> list[Entry]:
+    async def read(self, count: int, block_ms: int) -> list[StreamEntry]:
         """Entries never delivered before, waiting up to block_ms for the first: at most `count`, or one per stream."""
         # COUNT holds per stream. Each gets its share; streams that used theirs up may then fill what others left free.
         share = max(1, count // len(self.streams))
@@ -47,11 +47,11 @@ class Member:
                 entries += await self._read((stream,), free, None)
         return entries
 
-    async def _read(self, streams: Iterable[str], count: int, block_ms: int | None) -> list[Entry]:
+    async def _read(self, streams: Iterable[str], count: int, block_ms: int | None) -> list[StreamEntry]:
         wanted: dict[Any, Any] = dict.fromkeys(streams, ">")
         replies = await self._redis.xreadgroup(self.group, self.name, wanted, count=count, block=block_ms)
         return [
-            Entry(stream, stream_id.decode(), fields, 1)
+            StreamEntry(stream, stream_id.decode(), fields, 1)
             for key, entries in cast("Iterable[tuple[bytes, Any]]", replies)
             for stream in (key.decode(),)
             for stream_id, fields in entries
@@ -75,7 +75,7 @@ class Member:
                 return found
             start = f"({found[-1]}"
 
-    async def claim(self, stream: str, stream_id: str, lease_ms: int) -> Entry | None:
+    async def claim(self, stream: str, stream_id: str, lease_ms: int) -> StreamEntry | None:
         """Deliver a pending entry again, counting the attempt; None if someone else holds or finished it.
 
         Raises EntryLost if it was deleted while pending.
@@ -87,13 +87,13 @@ class Member:
         if reply[0] == 0:
             raise EntryLost(f"{stream} {stream_id} was deleted while pending for group {self.group}")
         attempt, flat = reply
-        return Entry(stream, stream_id, dict(zip(flat[::2], flat[1::2], strict=True)), attempt)
+        return StreamEntry(stream, stream_id, dict(zip(flat[::2], flat[1::2], strict=True)), attempt)
 
     async def renew(self, stream: str, stream_ids: Sequence[str]) -> None:
         """Start the leases anew; JUSTID leaves the attempts as they are."""
         await self._redis.xclaim(stream, self.group, self.name, 0, list(stream_ids), justid=True)
 
-    async def release(self, entry: Entry, lease_ms: int) -> None:
+    async def release(self, entry: StreamEntry, lease_ms: int) -> None:
         """Give an untouched entry back: free for anyone at once, and as if this delivery had not happened."""
         await self._redis.xclaim(
             entry.stream,
@@ -109,7 +109,7 @@ class Member:
     async def acknowledge(self, stream: str, stream_ids: Sequence[str]) -> None:
         await self._redis.xack(stream, self.group, *stream_ids)
 
-    async def bury(self, entry: Entry, reason: str, now_ms: int) -> None:
+    async def bury(self, entry: StreamEntry, reason: str, now_ms: int) -> None:
         """Move an entry to the dead letters of its partition, unless it is not pending any more."""
         names = [entry.stream, keys.dead(keys.partition_in(entry.stream)), *_receipt(entry)]
         letter = _letter(entry, self.group, reason, now_ms)
@@ -117,7 +117,7 @@ class Member:
         await script.load("bury").run(self._redis, names, args)
 
 
-def _receipt(entry: Entry) -> list[str]:
+def _receipt(entry: StreamEntry) -> list[str]:
     try:
         event = decode(entry).event
     except Invalid:
@@ -125,7 +125,7 @@ def _receipt(entry: Entry) -> list[str]:
     return [keys.receipt(event.tenant, event.event_id)]
 
 
-def _letter(entry: Entry, group: str, reason: str, now_ms: int) -> dict[Any, bytes | str | int]:
+def _letter(entry: StreamEntry, group: str, reason: str, now_ms: int) -> dict[Any, bytes | str | int]:
     first_id = entry.fields.get(FIRST_ID, entry.stream_id.encode())
     return {
         **entry.fields,

@@ -1,4 +1,4 @@
-"""Tells an outage of Redis from an error of ours: the first is waited out, the second is not."""
+"""Tells an outage of Redis from an error of ours: the first is waited out, with growing pauses, the second is not."""
 
 import re
 from collections.abc import Iterator
@@ -44,3 +44,13 @@ def outages() -> Iterator[None]:
         if _OUTAGE_CODE.search(str(error)):
             raise Unavailable(f"Redis cannot serve: {error}") from error
         raise
+
+
+FIRST_MS: Final = 500
+LONGEST_MS: Final = 16_000
+
+
+def backoff_ms(failures: int, first_ms: int = FIRST_MS, longest_ms: int = LONGEST_MS) -> int:
+    """Pause after the given number of earlier failures in a row: doubling, bounded (spec 01 §8)."""
+    # The shift is bounded too: an outage of hours must not compute astronomic numbers.
+    return min(first_ms << min(failures, 32), longest_ms)

@@ -9,9 +9,8 @@ from redis.asyncio import Redis
 
 from lithify.errors import RETRY_AFTER_S
 from lithify.streams import script
-from lithify.streams.lag import count_unread
 from lithify.streams.outage import outages
-from lithify.streams.progress import StreamId
+from lithify.streams.progress import StreamId, count_unread
 
 
 @dataclass(frozen=True, slots=True)

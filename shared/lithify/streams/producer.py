@@ -1,6 +1,6 @@
-"""Accepts events durably and at most once each; the only writer of the `turns` streams."""
+"""Writes the streams: accepts events durably and at most once each, and announces those that are in the store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -8,6 +8,7 @@ from redis.asyncio import Redis
 
 from lithify.events import Clock, Event, encode_event
 from lithify.streams import keys, script
+from lithify.streams.delivery import Delivery
 from lithify.streams.outage import outages
 
 DAY_S: Final = 86_400
@@ -83,3 +84,23 @@ def _arguments(items: Sequence[tuple[Event, str]]) -> Iterator[str | bytes | int
 def _acceptances(items: Sequence[tuple[Event, str]], words: Sequence[Any]) -> list[Acceptance]:
     judged = zip(items, words[::3], words[1::3], words[2::3], strict=True)
     return [Acceptance(event.event_id, stream_id, status, int(seq)) for (event, _), status, stream_id, seq in judged]
+
+
+async def publish_stored(redis: Redis, deliveries: Iterable[Delivery]) -> None:
+    """Pass the events on to `stored:{p}` of their partition. Repeating is harmless: effects are idempotent."""
+    async with redis.pipeline(transaction=False) as pipe:
+        for delivery in deliveries:
+            entry = delivery.entry
+            pipe.xadd(keys.stored(keys.partition_in(entry.stream)), dict[Any, Any](entry.fields))
+        with outages():
+            await pipe.execute()
+
+
+async def publish_again(redis: Redis, partitions: int, events: Iterable[Event]) -> None:
+    """Pass on events that could not be looked at when they were first announced, for want of a vector."""
+    async with redis.pipeline(transaction=False) as pipe:
+        for event in events:
+            partition = keys.partition_of(event.tenant, event.session, partitions)
+            pipe.xadd(keys.stored(partition), {"event": encode_event(event)})
+        with outages():
+            await pipe.execute()

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lithify.archive import (
+    ArchiveLine,
     Findings,
-    Line,
     Rotation,
     SegmentWriter,
     encode_line,
@@ -23,7 +23,7 @@ def event(event_id: str, tenant: str = "default", text: str = "hello", user: str
     return Event(event_id, tenant, user, "s", "user", text, ts=1_000)
 
 
-def line(event_id: str, number: int = 0, **more: str) -> Line:
+def line(event_id: str, number: int = 0, **more: str) -> ArchiveLine:
     return encode_line(STREAM, f"{1_000 + number}-0", number, encode_event(event(event_id, **more)))
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lithify.archive.checkpoint import FILE, Checkpoint, Step, clear_checkpoint
+from lithify.archive.checkpoint import FILE, Checkpoint, RebuildStep, clear_checkpoint
 from lithify.errors import Misconfigured
 
 
-@pytest.mark.parametrize("step", list(Step))
-def test_a_checkpoint_is_read_back_as_written(tmp_path: Path, step: Step) -> None:
+@pytest.mark.parametrize("step", list(RebuildStep))
+def test_a_checkpoint_is_read_back_as_written(tmp_path: Path, step: RebuildStep) -> None:
     checkpoint = Checkpoint("memories-rebuild-1", "model-a", step)
     checkpoint.write(tmp_path)
     assert Checkpoint.read(tmp_path) == checkpoint

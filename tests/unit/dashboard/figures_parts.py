@@ -2,7 +2,7 @@
 
 from lithify.dashboard.figures import DeadState, Figures, GroupState, StreamState
 from lithify.streams import Heartbeat, keys
-from lithify.streams.consumer import Tally
+from lithify.streams.consumer import ConsumerTally
 
 
 def group(name: str = "embed", unread: int = 0, pending: int = 0, oldest_ms: int = 0) -> GroupState:
@@ -14,7 +14,7 @@ def stream(*groups: GroupState, partition: int = 0, added: int | None = 0) -> St
 
 
 def heartbeat(name: str = "w-0", kind: str = "embed", ready: bool = True, **outcomes: int) -> Heartbeat:
-    return Heartbeat(kind, name, "host", 1, 0, 900, 900, ready, None, 0, Tally(), outcomes)
+    return Heartbeat(kind, name, "host", 1, 0, 900, 900, ready, None, 0, ConsumerTally(), outcomes)
 
 
 def figures(*streams: StreamState, at: int = 1_000, workers: tuple[Heartbeat, ...] = (), dead: int = 0) -> Figures:

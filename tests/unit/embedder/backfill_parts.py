@@ -17,7 +17,7 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import LEXICAL, TIER_NAMES, Record, SparseVector, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Producer, Receipts, keys
-from lithify.streams.delivery import Entry, decode
+from lithify.streams.delivery import StreamEntry, decode
 from tests.unit.embedder.faulty_embedder import FaultyEmbedder
 
 NOW_MS = 5_000
@@ -71,11 +71,11 @@ class Pipeline:
 
 
 def delivery(one: Event, stream_id: str) -> Delivery:
-    return Delivery(Entry(keys.turns(0), stream_id, {b"event": encode_event(one)}, 1), one)
+    return Delivery(StreamEntry(keys.turns(0), stream_id, {b"event": encode_event(one)}, 1), one)
 
 
 def delivery_of(stream_id: bytes, fields: dict[bytes, bytes]) -> Delivery:
-    return decode(Entry(keys.stored(0), stream_id.decode(), fields, 1))
+    return decode(StreamEntry(keys.stored(0), stream_id.decode(), fields, 1))
 
 
 def plain(record: Record) -> tuple[dict[str, Any], dict[str, list[float]], list[tuple[int, float]]]:

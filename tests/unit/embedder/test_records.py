@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lithify.embedder.records import becomes_memory, turn_records
+from lithify.embedder.records import becomes_memory, make_records
 from lithify.embedding import HashEmbedder
 from lithify.events import Event
 from lithify.memory.lexical.analyser import LexicalAnalyser
@@ -15,7 +15,7 @@ EVENT = Event(
 
 def test_the_same_event_gives_the_same_point() -> None:
     embedder, analyser = HashEmbedder(), LexicalAnalyser()
-    [first], [again] = (turn_records([EVENT], embedder, analyser) for _ in range(2))
+    [first], [again] = (make_records([EVENT], embedder, analyser) for _ in range(2))
     assert first.id == again.id
     assert first.payload == again.payload
     assert first.lexical == again.lexical
@@ -24,12 +24,12 @@ def test_the_same_event_gives_the_same_point() -> None:
 def test_ids_differ_between_tenants_and_events() -> None:
     other = Event("e1", "other", "ada", "s1", "user", "x", ts=5)
     later = Event("e2", "acme", "ada", "s1", "user", "x", ts=5)
-    records = turn_records([EVENT, other, later], HashEmbedder(), LexicalAnalyser())
+    records = make_records([EVENT, other, later], HashEmbedder(), LexicalAnalyser())
     assert len({record.id for record in records}) == 3
 
 
 def test_the_payload_carries_what_recall_needs() -> None:
-    [record] = turn_records([EVENT], HashEmbedder(), LexicalAnalyser())
+    [record] = make_records([EVENT], HashEmbedder(), LexicalAnalyser())
     memory = MemoryRecord.from_payload(record.payload)
     assert (memory.tenant, memory.user, memory.session, memory.event_id, memory.seq) == ("acme", "ada", "s1", "e1", 3)
     assert (memory.kind, memory.scope, memory.active, memory.source_ref) == ("turn", "session", True, "chat")
@@ -40,7 +40,7 @@ def test_the_payload_carries_what_recall_needs() -> None:
 
 
 def test_a_model_without_prefix_tiers_fills_the_full_vector_only() -> None:
-    [record] = turn_records([EVENT], HashEmbedder(), LexicalAnalyser())
+    [record] = make_records([EVENT], HashEmbedder(), LexicalAnalyser())
     assert list(record.vectors) == ["l3"]
     assert np.isclose(np.linalg.norm(record.vectors["l3"]), 1.0)
 

@@ -12,17 +12,17 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify.archive import Findings, SegmentWriter, read_archive
-from lithify.archiver.worker import line_of
+from lithify.archiver.worker import make_line
 from lithify.embedder.worker import EmbeddingWorker
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, Event, system_clock
 from lithify.forgetter.job import Forgetter, forget
-from lithify.forgetting import JOB, Kind, Target, present_moment
+from lithify.forgetting import JOB, Target, TargetKind, read_present_moment
 from lithify.jobs import JobContext, open_connection
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
-from lithify.store.scrolling import every_record
+from lithify.store.reading import every_record
 from lithify.streams import Delivery, Producer, keys
 from lithify.streams.delivery import decode_all
 from lithify.streams.member import Member
@@ -38,15 +38,15 @@ def spoken(event_id: str, user: str = "u1", session: str = "s1", text: str = WOR
 
 
 def of_user(user: str) -> Target:
-    return Target("acme", Kind.USER, user)
+    return Target("acme", TargetKind.USER, user)
 
 
 def of_session(user: str, session: str) -> Target:
-    return Target("acme", Kind.SESSION, user, session)
+    return Target("acme", TargetKind.SESSION, user, session)
 
 
 def of_source(name: str, user: str | None = None) -> Target:
-    return Target("acme", Kind.SOURCE, user, name)
+    return Target("acme", TargetKind.SOURCE, user, name)
 
 
 @dataclass
@@ -76,7 +76,7 @@ class World:
         await self._consumed("embed", self.embedding().handle)
 
     async def archived(self, deliveries: Sequence[Delivery]) -> None:
-        self.writer.append([line_of(delivery) for delivery in deliveries])
+        self.writer.append([make_line(delivery) for delivery in deliveries])
 
     async def _consumed(self, group: str, handle: Any) -> None:
         member = self.member(group)
@@ -102,8 +102,8 @@ class World:
 
     async def now(self) -> int:
         """A moment such that everything accepted from here on came later."""
-        moment = await present_moment(self.redis, PARTITIONS)
-        while await present_moment(self.redis, PARTITIONS) == moment:
+        moment = await read_present_moment(self.redis, PARTITIONS)
+        while await read_present_moment(self.redis, PARTITIONS) == moment:
             pass
         return moment
 

@@ -10,14 +10,14 @@ from redis.asyncio import Redis
 from lithify.embedder.records import turn_memory
 from lithify.events import EVERY_TENANT, Event, TenantScope
 from lithify.events.event import encode_event
-from lithify.gatekeeper.judge import Judge
+from lithify.gatekeeper.turn_gate import TurnGate
 from lithify.gatekeeper.worker import GateWorker
 from lithify.memory.gating.gate import GateConfig
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, SparseVector, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, keys
-from lithify.streams.delivery import Entry
+from lithify.streams.delivery import StreamEntry
 from tests.integration.stream_parts import producer
 
 FAMILY: Final = "test"
@@ -69,7 +69,7 @@ def memory_id(event: Event) -> str:
 
 
 def delivered(event: Event) -> Delivery:
-    return Delivery(Entry(keys.stored(0), "1-0", {b"event": encode_event(event)}, 1), event)
+    return Delivery(StreamEntry(keys.stored(0), "1-0", {b"event": encode_event(event)}, 1), event)
 
 
 def rounded(value: Any) -> Any:
@@ -85,7 +85,7 @@ class Gate:
     config: GateConfig = field(default_factory=GateConfig)
 
     def worker(self) -> GateWorker:
-        return GateWorker(self.store, self.redis, FAMILY, Judge(self.config, MERGE_AT, ANALYSER), lambda: NOW)
+        return GateWorker(self.store, self.redis, FAMILY, TurnGate(self.config, MERGE_AT, ANALYSER), lambda: NOW)
 
     async def store_turns(self, *turns: Event | tuple[Event, Sequence[float]]) -> None:
         """Accepted and embedded; a turn without a vector of its own lies on axis 0."""

@@ -13,13 +13,12 @@ from qdrant_client import models
 from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.store import CollectionSpec, Query, Record, SparseVector, Where, point_id
-from lithify.store.catalogue import Entry, read_catalogue, write_catalogue
-from lithify.store.identity import joined
+from lithify.store.catalogue import CatalogueEntry, read_catalogue, write_catalogue
+from lithify.store.records import join_parts
 from lithify.store.schema import place_of_records
-from lithify.store.scoping import PLACE, caller_payload, place, scoped, stored_payload
-from lithify.store.server import completed, too_old, with_port
-from lithify.store.server_codec import FLOAT_BYTES, request_bytes
-from lithify.store.server_errors import judged
+from lithify.store.scoping import PLACE, add_places, confine, place, remove_places
+from lithify.store.server import add_port, check_completed, why_too_old
+from lithify.store.server_codec import FLOAT_BYTES, request_bytes, translate_error
 from lithify.store.where import AnyOf, Equals
 
 names = st.text(max_size=8)
@@ -32,7 +31,7 @@ def test_different_records_have_different_ids(one: list[str], other: list[str]) 
 
 def test_a_separator_in_a_name_does_not_make_ids_meet() -> None:
     assert point_id("a|b", "c", "k", "f") != point_id("a", "b|c", "k", "f")
-    assert joined("1:a", "b") != joined("1", "a1:b")
+    assert join_parts("1:a", "b") != join_parts("1", "a1:b")
 
 
 def test_an_id_never_changes() -> None:
@@ -63,12 +62,12 @@ def test_a_range_needs_a_bound() -> None:
 
 
 def test_a_tenant_is_always_a_condition() -> None:
-    assert scoped(TenantScope("acme"), Where()).must == (Equals("tenant", "acme"),)
-    assert scoped(EVERY_TENANT, Where()).must == ()
+    assert confine(TenantScope("acme"), Where()).must == (Equals("tenant", "acme"),)
+    assert confine(EVERY_TENANT, Where()).must == ()
 
 
 def test_user_and_session_become_places_of_the_tenant() -> None:
-    must = scoped(TenantScope("acme", "ada"), Where().equals("session", "s")).must
+    must = confine(TenantScope("acme", "ada"), Where().equals("session", "s")).must
     assert must == (
         Equals("tenant", "acme"),
         Equals(PLACE, place("acme", "user", "ada")),
@@ -77,7 +76,7 @@ def test_user_and_session_become_places_of_the_tenant() -> None:
 
 
 def test_a_user_may_see_what_all_users_share() -> None:
-    must = scoped(TenantScope("acme", "ada", shared=True), Where()).must
+    must = confine(TenantScope("acme", "ada", shared=True), Where()).must
     assert must == (Equals("tenant", "acme"), AnyOf(PLACE, (place("acme", "user", "ada"), place("acme", "user", ""))))
 
 
@@ -88,10 +87,10 @@ def test_places_of_different_tenants_never_meet() -> None:
 
 def test_places_are_added_for_the_engine_and_hidden_from_the_caller() -> None:
     payload = {"tenant": "acme", "user": "ada", "session": None, "text": "hi"}
-    stored = stored_payload(Record("id", payload))
+    stored = add_places(Record("id", payload))
     assert stored[PLACE] == [place("acme", "user", "ada")]
-    assert caller_payload(stored) == payload
-    assert caller_payload(None) == {}
+    assert remove_places(stored) == payload
+    assert remove_places(None) == {}
 
 
 def test_a_record_counts_with_its_payload_and_every_float() -> None:
@@ -107,7 +106,7 @@ def test_new_records_never_go_where_a_name_points() -> None:
 
 
 def test_a_catalogue_survives_its_writing(tmp_path: Path) -> None:
-    entries = {"memories": Entry("memories~1", (1, 2, 3), "m")}
+    entries = {"memories": CatalogueEntry("memories~1", (1, 2, 3), "m")}
     write_catalogue(tmp_path, entries)
     assert read_catalogue(tmp_path) == entries
     assert read_catalogue(tmp_path / "none") == {}
@@ -151,19 +150,19 @@ def test_a_senseless_value_cannot_be_made(case: str) -> None:
     ],
 )
 def test_a_refusal_is_told_from_an_outage(status: int, kind: type[LithifyError]) -> None:
-    assert isinstance(judged(status, "why", "http://q"), kind)
+    assert isinstance(translate_error(status, "why", "http://q"), kind)
 
 
 @pytest.mark.parametrize("status", ["acknowledged", "wait_timeout"])
 def test_only_a_completed_write_is_done(status: str) -> None:
     with pytest.raises(Unavailable, match="repeated"):
-        completed(models.UpdateResult(operation_id=1, status=models.UpdateStatus(status)))
+        check_completed(models.UpdateResult(operation_id=1, status=models.UpdateStatus(status)))
 
 
 def test_old_servers_are_refused() -> None:
-    assert too_old("1.16.3") is None
-    assert too_old("2.0.0") is None
-    assert "1.15.9 is too old" in (too_old("1.15.9") or "")
+    assert why_too_old("1.16.3") is None
+    assert why_too_old("2.0.0") is None
+    assert "1.15.9 is too old" in (why_too_old("1.15.9") or "")
 
 
 @pytest.mark.parametrize(
@@ -171,9 +170,9 @@ def test_old_servers_are_refused() -> None:
     [("http://q", "http://q:6333"), ("https://q/prefix", "https://q:6333/prefix"), ("http://q:80", "http://q:80")],
 )
 def test_qdrants_port_is_the_default(given_url: str, used: str) -> None:
-    assert with_port(given_url) == used
+    assert add_port(given_url) == used
 
 
 def test_a_url_that_is_none_is_refused() -> None:
     with pytest.raises(Misconfigured, match="LITHIFY_QDRANT_URL"):
-        with_port("http://q:port")
+        add_port("http://q:port")

@@ -4,13 +4,13 @@ import pytest
 
 from lithify.errors import Invalid
 from lithify.events import Event, encode_event
-from lithify.streams.delivery import Entry, decode
+from lithify.streams.delivery import StreamEntry, decode
 
 EVENT = Event("e1", "default", "u", "s", "user", "hello", ts=1)
 
 
-def entry(fields: dict[bytes, bytes]) -> Entry:
-    return Entry("lithify:turns:{0}", "1-0", fields, attempt=1)
+def entry(fields: dict[bytes, bytes]) -> StreamEntry:
+    return StreamEntry("lithify:turns:{0}", "1-0", fields, attempt=1)
 
 
 def test_the_counted_position_fills_the_missing_one() -> None:

@@ -6,18 +6,18 @@ from redis.asyncio import Redis
 from lithify.errors import Unavailable
 from lithify.events.scope import SHARED
 from lithify.streams import keys, open_producer
-from lithify.streams.generations import AUTHORED, KEPT_S, bump, current, durable
+from lithify.streams.generations import AUTHORED, KEPT_S, bump, current, durable_subject
 
 
 async def test_a_subject_that_was_never_written_has_generation_zero(redis: Redis) -> None:
-    assert await current(redis, "t", [AUTHORED, durable("u")]) == (0, 0)
+    assert await current(redis, "t", [AUTHORED, durable_subject("u")]) == (0, 0)
     assert await current(redis, "t", []) == ()
 
 
 async def test_every_write_moves_only_its_own_subject_and_tenant(redis: Redis) -> None:
-    assert await bump(redis, "t", durable("u")) == 1
-    assert await bump(redis, "t", durable("u")) == 2
-    subjects = [durable("u"), durable("u2"), durable(SHARED), AUTHORED]
+    assert await bump(redis, "t", durable_subject("u")) == 1
+    assert await bump(redis, "t", durable_subject("u")) == 2
+    subjects = [durable_subject("u"), durable_subject("u2"), durable_subject(SHARED), AUTHORED]
     assert await current(redis, "t", subjects) == (2, 0, 0, 0)
     assert await current(redis, "other", subjects) == (0, 0, 0, 0)
 

@@ -4,8 +4,7 @@ import pytest
 from redis import exceptions
 
 from lithify.errors import Overloaded, Unavailable
-from lithify.streams.backoff import backoff_ms
-from lithify.streams.outage import GroupMissing, outages
+from lithify.streams.outage import GroupMissing, backoff_ms, outages
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 from redis.asyncio import Redis
 
-from lithify.archive import Line, Rotation, SegmentWriter, encode_line
+from lithify.archive import ArchiveLine, Rotation, SegmentWriter, encode_line
 from lithify.errors import Unavailable
 from lithify.events import Clock
 from lithify.streams import Consumer, ConsumerSettings, Delivery, crash_point, keys
@@ -40,7 +40,7 @@ class ArchiveWorker:
 
         An event whose acknowledgement is lost is appended again; readers take it once.
         """
-        lines = [line_of(delivery) for delivery in deliveries]
+        lines = [make_line(delivery) for delivery in deliveries]
         await asyncio.get_running_loop().run_in_executor(self.thread, self.writer.append, lines)
         crash_point("after_archive")
 
@@ -86,6 +86,6 @@ def slot_name(worker_name: str | None) -> str:
     return f"{worker_name or socket.gethostname()}-0"
 
 
-def line_of(delivery: Delivery) -> Line:
+def make_line(delivery: Delivery) -> ArchiveLine:
     entry = delivery.entry
     return encode_line(entry.stream, entry.stream_id, delivery.event.seq, entry.fields[b"event"])

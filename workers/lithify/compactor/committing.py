@@ -96,7 +96,7 @@ class Committer:
         await self.store.upsert(
             key.scope, COLLECTION, [shard_record(turn, shard, self._family) for turn, shard in kept]
         )
-        await generations.bump(self.redis, key.tenant, generations.durable(key.user))
+        await generations.bump(self.redis, key.tenant, generations.durable_subject(key.user))
 
     async def _store(self, summary: SummaryRecord, record: Record) -> None:
         key, points = self.session.key, self._points(summary.source_ids)

@@ -11,8 +11,8 @@ from lithify.memory.compaction.summary_record import SummaryRecord
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.turn import Turn
 from lithify.store import Record, point_id
-from lithify.store.identity import joined
 from lithify.store.memory_record import MemoryRecord
+from lithify.store.records import join_parts
 
 # What a summary measured of itself lies beside its origins: nothing but an explanation reads it.
 MEASURED: Final = ("id", "align", "cover", "conf_embed", "conf_decoder")
@@ -35,7 +35,7 @@ def turn_of(memory: MemoryRecord) -> Turn:
 
 def summary_point(key: SessionKey, summary: str, family: str) -> str:
     """The session is part of a summary's own id, the user is not."""
-    return point_id(key.tenant, "summary", joined(key.user, summary), family)
+    return point_id(key.tenant, "summary", join_parts(key.user, summary), family)
 
 
 def summary_memory(key: SessionKey, summary: SummaryRecord, fingerprint: str) -> MemoryRecord:

@@ -9,7 +9,7 @@ from lithify.memory.compaction.commit_steps import SessionState
 from lithify.memory.compaction.plan import SessionView
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, MemoryRecord
-from lithify.store.scrolling import every_record
+from lithify.store.reading import every_record
 
 FULL_TIER: Final = "l3"
 

@@ -50,7 +50,7 @@ async def backfill(context: JobContext[BackfillParts]) -> JsonValue:
     """Idempotent, and resumes behind the last page it finished. Counts markers that were `restored` from the full
     vector or `dropped` because they never can be, and records that were `embedded` or are `remaining` for next time.
     """
-    counts, after = resumed(await context.resume())
+    counts, after = read_checkpoint(await context.resume())
     while True:
         page = await context.parts.store.scroll(
             EVERY_TENANT, COLLECTION, Where().present(MARKERS), limit=PAGE, after=after, with_vectors=(FULL_TIER,)
@@ -65,7 +65,7 @@ async def backfill(context: JobContext[BackfillParts]) -> JsonValue:
         crash_point("backfill_page")
 
 
-def resumed(checkpoint: JsonValue) -> tuple[Counter[str], str | None]:
+def read_checkpoint(checkpoint: JsonValue) -> tuple[Counter[str], str | None]:
     match checkpoint:
         case None:
             return Counter(), None

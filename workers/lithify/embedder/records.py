@@ -31,29 +31,29 @@ def becomes_memory(event: Event) -> bool:
     return why_ignored(event) is None
 
 
-def turn_records(events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser) -> list[Record]:
+def make_records(events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser) -> list[Record]:
     """CPU-bound: embeds all texts in one call. The same event always gives the same point.
 
     Raises what the model raises if it cannot embed one of them.
     """
     tiers = embed_tiers([event.text for event in events], embedder)
     return [
-        turn_record(event, TextVectors(vectors), embedder, analyser)
+        make_record(event, TextVectors(vectors), embedder, analyser)
         for event, vectors in zip(events, tiers, strict=True)
     ]
 
 
-def open_records(
+def make_records_leniently(
     events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser
 ) -> list[tuple[Record, str | None]]:
-    """Like `turn_records`, but a turn that cannot be embedded is found by its words, and its error stands beside it."""
+    """Like `make_records`, but a turn that cannot be embedded is found by its words, and its error stands beside it."""
     embedded = embed_each([event.text for event in events], embedder)
     return [
-        (turn_record(event, one, embedder, analyser), one.error) for event, one in zip(events, embedded, strict=True)
+        (make_record(event, one, embedder, analyser), one.error) for event, one in zip(events, embedded, strict=True)
     ]
 
 
-def turn_record(event: Event, embedded: TextVectors, embedder: Embedder, analyser: LexicalAnalyser) -> Record:
+def make_record(event: Event, embedded: TextVectors, embedder: Embedder, analyser: LexicalAnalyser) -> Record:
     manifest = embedder.manifest
     memory = replace(turn_memory(event, embedder.fingerprint), missing_tiers=embedded.missing(manifest))
     return Record(

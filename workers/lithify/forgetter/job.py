@@ -1,30 +1,65 @@
 """The job that forgets: clears every place, looks again, and returns the receipt."""
 
+import asyncio
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import structlog
 from pydantic import JsonValue
+from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
+from lithify.compaction import JOB, QUEUE
 from lithify.errors import Invalid, Unavailable
 from lithify.events import Clock
-from lithify.forgetter.backlog import Backlog
-from lithify.forgetter.case import Case
-from lithify.forgetter.compactions import Compactions
-from lithify.forgetter.letters import Letters
-from lithify.forgetter.place import Place
+from lithify.forgetter.place import ForgettingRun, Place
 from lithify.forgetter.records import Records
 from lithify.forgetter.segments import Seal, Segments
 from lithify.forgetter.sessions import Sessions
+from lithify.forgetter.streams import Backlog, Letters
 from lithify.forgetter.traces import Traces
-from lithify.forgetting import Target, present_moment, put_tombstones
+from lithify.forgetting import Target, put_tombstones, read_present_moment
 from lithify.forgetting.request import LONGEST_MS
 from lithify.jobs import JobContext
+from lithify.jobs.connection import in_thread
+from lithify.jobs.enqueue import find
+from lithify.jobs.record import open_queue
 from lithify.store import VectorStore
 from lithify.streams import DeadLetters, crash_point
+
+POLL_S: Final = 0.2
+# Summaries of a long session take an abstractive model minutes.
+PATIENCE_S: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCompactions:
+    """One that starts later finds nothing to summarise."""
+
+    jobs: BlockingRedis
+    patience_s: float = PATIENCE_S
+
+    async def ended(self, case: ForgettingRun) -> None:
+        given_up = time.monotonic() + self.patience_s
+        while await in_thread(self._running, case.target):
+            if time.monotonic() > given_up:
+                raise Unavailable("a compaction of what is to be forgotten is still running")
+            await asyncio.sleep(POLL_S)
+
+    def _running(self, target: Target) -> bool:
+        started = open_queue(self.jobs, QUEUE).started_job_registry.get_job_ids(cleanup=False)
+        jobs = [job for job_id in started if (job := find(self.jobs, job_id))]
+        return any(
+            job.call.name == JOB
+            and job.call.args["tenant"] == target.tenant
+            and target.user in (None, job.call.args["user"])
+            for job in jobs
+        )
+
 
 # A worker that was slow to finish may leave something behind the first time, never the second.
 ROUNDS = 3
@@ -72,14 +107,14 @@ async def forget(
     """
     given = {"tenant": tenant, "kind": kind, "user": user, "name": name, "events": events}
     parts = context.parts
-    case = Case(Target.of_arguments(given), before, parts.redis)
+    case = ForgettingRun(Target.of_arguments(given), before, parts.redis)
     await refuse_stale(parts, before)
     await put_tombstones(parts.redis, case.target, before)
     crash_point("forget_marked")
-    removed = Counter(resumed(await context.resume()))
+    removed = Counter(read_checkpoint(await context.resume()))
     for _ in range(ROUNDS):
         await clear(context, case, removed)
-        await Compactions(context.connection).ended(case)
+        await RunningCompactions(context.connection).ended(case)
         left = await still_there(parts.places(), case)
         if not left:
             log.info("forgotten", kind=kind, removed=removed.total())
@@ -88,24 +123,24 @@ async def forget(
 
 
 async def refuse_stale(parts: Forgetter, before_ms: int) -> None:
-    age_ms = await present_moment(parts.redis, parts.partitions) - before_ms
+    age_ms = await read_present_moment(parts.redis, parts.partitions) - before_ms
     if age_ms > LONGEST_MS:
         raise Invalid(f"this was asked for {age_ms // 3_600_000} hours ago and would take newer turns along; ask again")
 
 
-async def clear(context: JobContext[Forgetter], case: Case, removed: Counter[str]) -> None:
+async def clear(context: JobContext[Forgetter], case: ForgettingRun, removed: Counter[str]) -> None:
     for place in context.parts.places():
         removed[place.name] += await place.clear(case)
         await context.checkpoint(dict(removed))
         crash_point(f"forget_{place.name}")
 
 
-async def still_there(places: Sequence[Place], case: Case) -> dict[str, int]:
+async def still_there(places: Sequence[Place], case: ForgettingRun) -> dict[str, int]:
     counted = {place.name: await place.left(case) for place in places}
     return {name: count for name, count in counted.items() if count}
 
 
-def resumed(checkpoint: JsonValue) -> Mapping[str, int]:
+def read_checkpoint(checkpoint: JsonValue) -> Mapping[str, int]:
     """What an earlier attempt had removed; nothing is skipped because of it."""
     match checkpoint:
         case None:
@@ -115,7 +150,7 @@ def resumed(checkpoint: JsonValue) -> Mapping[str, int]:
     raise Invalid(f"the checkpoint of a forgetting is not one of its own: {checkpoint!r}")
 
 
-def receipt(case: Case, removed: Counter[str], now_ms: int) -> JsonValue:
+def receipt(case: ForgettingRun, removed: Counter[str], now_ms: int) -> JsonValue:
     return {
         "target": case.target.arguments(),
         "before": case.before_ms,

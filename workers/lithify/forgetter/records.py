@@ -1,24 +1,45 @@
 """The vector store: turns, the memories, shards and summaries made from them, in every collection that has them."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from redis.asyncio import Redis
 
 from lithify.archive import whole_archive
 from lithify.events import TenantScope
-from lithify.forgetter.accesses import drop_accesses
-from lithify.forgetter.case import Case
-from lithify.forgetter.coverage import covering, sources
-from lithify.forgetter.selection import SUMMARY, meant_by
-from lithify.forgetting import Kind
+from lithify.events.scope import SHARED
+from lithify.forgetter.place import ForgettingRun
+from lithify.forgetter.sessions import SCAN
+from lithify.forgetting import Target, TargetKind
+from lithify.memory.compaction.summary_id import summary_id
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
-from lithify.store.scrolling import every_record
-from lithify.streams import Receipts, crash_point
-from lithify.streams.generations import bump, durable
+from lithify.store.reading import every_record
+from lithify.streams import Receipts, crash_point, keys
+from lithify.streams.generations import bump, durable_subject
+from lithify.streams.outage import outages
+
+# Documents are the operator's and are removed by their name; their records call it `source_ref`, too.
+AUTHORED = "authored"
+SUMMARY = "summary"
+
+
+def target_condition(target: Target) -> Where:
+    """To be used in the target's scope. Durable memories and guidance keep session and source of their turn."""
+    match target.kind:
+        case TargetKind.USER:
+            return Where().differs("kind", AUTHORED)
+        case TargetKind.SESSION:
+            return Where().equals("session", target.name)
+        case TargetKind.SOURCE:
+            return Where().equals("source_ref", target.name).differs("kind", AUTHORED)
+        case TargetKind.MEMORY if target.events:
+            return Where().any_of("event_id", target.events)
+        case TargetKind.MEMORY:
+            return Where().ids([target.name])
+
 
 PAGE: Final = 256
 
@@ -52,7 +73,7 @@ class Records:
     archive: Path
     name: str = "memories"
 
-    async def clear(self, case: Case) -> int:
+    async def clear(self, case: ForgettingRun) -> int:
         removed = 0
         with whole_archive(self.archive):
             for collection in await self._collections():
@@ -60,11 +81,11 @@ class Records:
                     await self._forget(case, collection, doomed)
                     crash_point("forget_page")
                     removed += len(doomed.ids)
-        if case.target.kind is Kind.USER:
-            await drop_accesses(self.redis, case.target.tenant, case.target.user or "")
+        if case.target.kind is TargetKind.USER:
+            await drop_use_counts(self.redis, case.target.tenant, case.target.user or "")
         return removed
 
-    async def left(self, case: Case) -> int:
+    async def left(self, case: ForgettingRun) -> int:
         found = 0
         for collection in await self._collections():
             found += sum([len(doomed.ids) async for doomed in self._doomed(case, collection)])
@@ -77,7 +98,7 @@ class Records:
         names = [spec.name for spec in await self.store.collections()]
         return [name for name in names if name == COLLECTION or name.startswith(f"{COLLECTION}-")]
 
-    async def _doomed(self, case: Case, collection: str) -> AsyncIterator[Doomed]:
+    async def _doomed(self, case: ForgettingRun, collection: str) -> AsyncIterator[Doomed]:
         async for page in self._pages(case, collection):
             said = {str(event) for record in page if (event := record.payload.get("event_id"))}
             covered = {source for record in page for source in sources(record)}
@@ -87,10 +108,10 @@ class Records:
                 summaries = await self._summaries(case, collection, doomed, events)
                 yield Doomed(doomed, summaries, events & said)
 
-    async def _pages(self, case: Case, collection: str) -> AsyncIterator[list[Record]]:
+    async def _pages(self, case: ForgettingRun, collection: str) -> AsyncIterator[list[Record]]:
         after: str | None = None
         while True:
-            where, scope = meant_by(case.target), case.target.scope
+            where, scope = target_condition(case.target), case.target.scope
             page = await self.store.scroll(scope, collection, where, limit=PAGE, after=after)
             yield page.records
             if page.next is None:
@@ -98,7 +119,7 @@ class Records:
             after = page.next
 
     async def _summaries(
-        self, case: Case, collection: str, doomed: Sequence[Record], events: Collection[str]
+        self, case: ForgettingRun, collection: str, doomed: Sequence[Record], events: Collection[str]
     ) -> list[Record]:
         """Of a whole session they are met by themselves; else they are looked for in the sessions of the turns."""
         if case.target.is_whole_session:
@@ -108,23 +129,23 @@ class Records:
             scope = TenantScope(case.target.tenant, user)
             where = Where().equals("kind", SUMMARY).equals("session", session)
             listed = [record async for record in every_record(self.store, scope, collection, where)]
-            found += covering(listed, events, {record.id for record in doomed})
+            found += find_covering(listed, events, {record.id for record in doomed})
         return found
 
-    async def _forget(self, case: Case, collection: str, doomed: Doomed) -> None:
+    async def _forget(self, case: ForgettingRun, collection: str, doomed: Doomed) -> None:
         """What is derived before what it was derived from: a crash in between must leave the way to the former."""
         await self._give_back(case, collection, doomed)
         await self._unmention(case, collection, doomed)
         await case.drop_receipts(doomed.events)
         for user in doomed.owners:
-            await drop_accesses(self.redis, case.target.tenant, user, doomed.ids)
+            await drop_use_counts(self.redis, case.target.tenant, user, doomed.ids)
         for records in filter(None, (doomed.summaries, doomed.records)):
             where = Where().ids([record.id for record in records])
             await self.store.delete(case.target.scope, collection, where)
         for user in doomed.owners:
-            await bump(self.redis, case.target.tenant, durable(user))
+            await bump(self.redis, case.target.tenant, durable_subject(user))
 
-    async def _give_back(self, case: Case, collection: str, doomed: Doomed) -> None:
+    async def _give_back(self, case: ForgettingRun, collection: str, doomed: Doomed) -> None:
         """The turns that stay are active again where their summary goes."""
         gone = {r.id for r in (*doomed.records, *doomed.summaries) if r.payload.get("kind") == SUMMARY}
         if not gone:
@@ -135,9 +156,9 @@ class Records:
         marks = [(str(turn.payload["event_id"]), {"compacted_into": ""}) for turn in turns]
         await Receipts(self.redis).mark(case.target.tenant, marks)
 
-    async def _unmention(self, case: Case, collection: str, doomed: Doomed) -> None:
+    async def _unmention(self, case: ForgettingRun, collection: str, doomed: Doomed) -> None:
         """A memory that another turn had made stays, and no longer names the forgotten one."""
-        if case.target.kind is Kind.USER or not doomed.events:
+        if case.target.kind is TargetKind.USER or not doomed.events:
             return
         for user in doomed.owners:
             scope = TenantScope(case.target.tenant, user)
@@ -153,3 +174,48 @@ def is_doomed(record: Record, named: str, events: Collection[str]) -> bool:
         return record.id == named or not sources(record).isdisjoint(events)
     event = record.payload.get("event_id")
     return event is None or event in events
+
+
+def find_covering(summaries: Sequence[Record], events: Collection[str], ids: Collection[str] = ()) -> list[Record]:
+    """Those that cover one of the events or are named by their ids, and those that were written with such a one at
+    hand: an abstractive summary may have taken over its words."""
+    doomed = {record.id: record for record in summaries if record.id in ids or not sources(record).isdisjoint(events)}
+    rest = {record.id: record for record in summaries if record.id not in doomed}
+    while found := _resting_on(rest.values(), {own_id(record.payload) for record in doomed.values()}):
+        doomed |= found
+        rest = {id_: record for id_, record in rest.items() if id_ not in found}
+    return list(doomed.values())
+
+
+def _resting_on(summaries: Iterable[Record], doomed: Collection[str]) -> dict[str, Record]:
+    return {record.id: record for record in summaries if not foundations(record.payload).isdisjoint(doomed)}
+
+
+def sources(record: Record) -> set[str]:
+    return set(record.payload.get("source_ids", ()))
+
+
+def own_id(payload: Mapping[str, Any]) -> str:
+    """As other summaries name it."""
+    return summary_id(payload.get("session") or "", payload.get("source_ids", ()))
+
+
+def foundations(payload: Mapping[str, Any]) -> set[str]:
+    lineage = payload.get("lineage") or {}
+    return {*lineage.get("parent_summary_ids", ()), *lineage.get("support_summary_ids", ())}
+
+
+async def drop_use_counts(redis: Redis, tenant: str, user: str, ids: Collection[str] | None = None) -> None:
+    """The counts of a user's memories, of all or of some; what is shared is counted with every user.
+
+    Raises Unavailable if Redis did not answer.
+    """
+    with outages():
+        if ids is None:
+            await redis.delete(keys.access(tenant, user))
+            return
+        names = [keys.access(tenant, user).encode()]
+        if user == SHARED:
+            names += [name async for name in redis.scan_iter(keys.matching("access", tenant, None), count=SCAN)]
+        for name in names:
+            await redis.hdel(name.decode(), *ids)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lithify.archive import Findings, read_archive, rewrite
 from lithify.events import Event
-from lithify.forgetter.case import Case
+from lithify.forgetter.place import ForgettingRun
 from lithify.forgetting import Target
 
 Seal = Callable[[], Awaitable[None]]
@@ -33,7 +33,7 @@ class Segments:
     seal: Seal | None = None
     name: str = "archive"
 
-    async def clear(self, case: Case) -> int:
+    async def clear(self, case: ForgettingRun) -> int:
         """Raises Unavailable while a rebuild runs, which excludes the rewriting."""
         if self.seal is not None:
             await self.seal()
@@ -44,10 +44,10 @@ class Segments:
         keep = partial(is_kept, case.target, found.later)
         return (await asyncio.to_thread(rewrite, self.archive, keep)).removed
 
-    async def left(self, case: Case) -> int:
+    async def left(self, case: ForgettingRun) -> int:
         return (await self._survey(case)).lines
 
-    async def _survey(self, case: Case) -> Survey:
+    async def _survey(self, case: ForgettingRun) -> Survey:
         return await asyncio.to_thread(survey, self.archive, case.target, case.before_ms)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import orjson
 from redis.asyncio import Redis
 
-from lithify.forgetter.case import Case
+from lithify.forgetter.place import ForgettingRun
 from lithify.forgetter.sessions import SCAN
 from lithify.forgetting import Target
 from lithify.streams import keys
@@ -29,14 +29,14 @@ class Traces:
     redis: Redis
     name: str = "traces"
 
-    async def clear(self, case: Case) -> int:
+    async def clear(self, case: ForgettingRun) -> int:
         removed = 0
         async for found in self._found(case.target, lambda _: True):
             with outages():
                 removed += int(await self.redis.delete(*found))
         return removed
 
-    async def left(self, case: Case) -> int:
+    async def left(self, case: ForgettingRun) -> int:
         """Those from before the request; the user may ask again meanwhile, and gets an answer without the rest."""
         earlier = self._found(case.target, lambda trace: trace.get("now", 0) <= case.before_ms)
         return sum([len(found) async for found in earlier])

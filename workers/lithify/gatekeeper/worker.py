@@ -13,16 +13,14 @@ from redis.asyncio import Redis
 from lithify.errors import Misconfigured, Unavailable
 from lithify.events import EVERY_TENANT, Clock, Event, Role
 from lithify.forgetting import are_forgotten
-from lithify.gatekeeper.judge import Judge
-from lithify.gatekeeper.promotion import durable_record, with_mentions
-from lithify.gatekeeper.searches import search_all
-from lithify.gatekeeper.shelf import Shelf
+from lithify.gatekeeper.decision import TurnDecision, add_mentions, durable_record, read_earlier_decision
+from lithify.gatekeeper.neighbours import BatchMemory, search_all
 from lithify.gatekeeper.turn import StoredTurn, memory_id, stored_turns, turn_id
-from lithify.gatekeeper.verdict import Verdict, earlier_verdict
+from lithify.gatekeeper.turn_gate import TurnGate
 from lithify.store import LEXICAL, TIER_NAMES, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point
-from lithify.streams.generations import bump, durable
+from lithify.streams.generations import bump, durable_subject
 
 NO_VECTOR: Final = "the turn has no full vector yet; it is gated once backfill has made it"
 
@@ -54,7 +52,7 @@ class GateWorker:
     store: VectorStore
     redis: Redis
     family: str
-    judge: Judge
+    judge: TurnGate
     clock: Clock
     tally: GateTally = field(default_factory=GateTally)
 
@@ -95,10 +93,10 @@ class GateWorker:
         records = await self.store.fetch(EVERY_TENANT, COLLECTION, ids, with_vectors=(*TIER_NAMES, LEXICAL))
         return stored_turns(events, {record.id: record for record in records}, self.family)
 
-    async def _judge(self, turns: Sequence[StoredTurn]) -> list[Verdict]:
-        earlier = {turn.record.id: verdict for turn in turns if (verdict := earlier_verdict(turn))}
+    async def _judge(self, turns: Sequence[StoredTurn]) -> list[TurnDecision]:
+        earlier = {turn.record.id: verdict for turn in turns if (verdict := read_earlier_decision(turn))}
         found = await search_all(self.store, [turn for turn in turns if turn.record.id not in earlier])
-        shelf, verdicts = Shelf(), []
+        shelf, verdicts = BatchMemory(), []
         for turn in turns:
             verdict = earlier.get(turn.record.id)
             if verdict is None:
@@ -109,13 +107,13 @@ class GateWorker:
             verdicts.append(verdict)
         return verdicts
 
-    async def _record(self, verdicts: Sequence[Verdict]) -> None:
+    async def _record(self, verdicts: Sequence[TurnDecision]) -> None:
         """Never the whole record: compaction may have put the turn away since it was read."""
         fresh = {verdict.turn.record.id: verdict.payload() for verdict in verdicts if not verdict.is_recorded}
         # The ids hold the tenant, as they do for the reading.
         await self.store.set_payloads(EVERY_TENANT, COLLECTION, fresh)
 
-    async def _promote(self, verdicts: Sequence[Verdict]) -> None:
+    async def _promote(self, verdicts: Sequence[TurnDecision]) -> None:
         made = [durable_record(verdict.turn, verdict.decision) for verdict in verdicts if verdict.makes_memory]
         if made:
             await self.store.upsert(EVERY_TENANT, COLLECTION, made)
@@ -128,7 +126,7 @@ class GateWorker:
     async def _join(self, turns: Mapping[str, Sequence[StoredTurn]]) -> None:
         """A memory that was forgotten meanwhile stays forgotten."""
         memories = await self.store.fetch(EVERY_TENANT, COLLECTION, list(turns))
-        changes = {memory.id: with_mentions(memory.payload, turns[memory.id]) for memory in memories}
+        changes = {memory.id: add_mentions(memory.payload, turns[memory.id]) for memory in memories}
         await self.store.set_payloads(EVERY_TENANT, COLLECTION, {id_: new for id_, new in changes.items() if new})
 
     async def _take_back(self, events: Sequence[Event]) -> None:
@@ -137,9 +135,9 @@ class GateWorker:
         if ids := [memory_id(event, self.family) for event in gone]:
             await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(ids))
 
-    async def _tell(self, verdicts: Sequence[Verdict]) -> None:
+    async def _tell(self, verdicts: Sequence[TurnDecision]) -> None:
         for tenant, user in {verdict.turn.owner for verdict in verdicts if verdict.memory_id}:
-            await bump(self.redis, tenant, durable(user))
+            await bump(self.redis, tenant, durable_subject(user))
         now, threshold = self.clock(), self.judge.config.threshold
         await self._mark((v.turn.scope.tenant, v.turn.event_id, v.receipt(now, threshold)) for v in verdicts)
         self.tally.gated += len(verdicts)

@@ -10,7 +10,7 @@ from lithify.memory.compaction.expansion import MAX_DEPTH, expand
 from lithify.memory.compaction.summary_id import Edge, coverage_edges, edge_id, summary_id
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, MemoryRecord
-from lithify.store.scrolling import every_record
+from lithify.store.reading import every_record
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.forgetting import (
     Forgetting,
-    Kind,
     Target,
+    TargetKind,
     memory_target,
-    present_moment,
     read_forgetting,
+    read_present_moment,
     request_forgetting,
 )
 from lithify.http import JsonRoute, NotFound
@@ -48,7 +48,7 @@ class Forgettings:
 
     async def begin(self, target: Target, *, wait: bool) -> Forgetting:
         """What is accepted from now on lives; what was before goes, even if the process ends here."""
-        moment = await present_moment(self.redis, self.partitions)
+        moment = await read_present_moment(self.redis, self.partitions)
         ticket = await request_forgetting(self.jobs, target, moment)
         return await self._ended(target.tenant, ticket.job_id, self.wait_limit_ms if wait else 0)
 
@@ -95,7 +95,7 @@ class Asking:
     wait: bool
     caller: TenantScope
 
-    async def forget(self, kind: Kind, user: str | None, name: str = "") -> ForgettingView:
+    async def forget(self, kind: TargetKind, user: str | None, name: str = "") -> ForgettingView:
         return await self.answer(Target(self.caller.tenant, kind, user, name))
 
     async def answer(self, target: Target) -> ForgettingView:
@@ -125,19 +125,19 @@ def forgetting_router(service: Forgettings, access: Access) -> APIRouter:
     @router.delete("/sessions/{session:path}", status_code=202, responses=ANSWERS)
     async def forget_session(session: Identifier, user: Identifier, request: Asking = asked) -> ForgettingView:
         """Forget a session of a user and everything that was made from it."""
-        return await request.forget(Kind.SESSION, user, session)
+        return await request.forget(TargetKind.SESSION, user, session)
 
     @router.delete("/users/{user:path}", status_code=202, responses=ANSWERS)
     async def forget_user(user: Identifier, request: Asking = asked) -> ForgettingView:
         """Forget everything a user said and everything that was made from it."""
-        return await request.forget(Kind.USER, user)
+        return await request.forget(TargetKind.USER, user)
 
     @router.delete("/sources/{source_ref:path}", status_code=202, responses=ANSWERS)
     async def forget_source(
         source_ref: Identifier, user: Identifier | None = None, request: Asking = asked
     ) -> ForgettingView:
         """Forget everything that came from one source, of all users or of one."""
-        return await request.forget(Kind.SOURCE, user, source_ref)
+        return await request.forget(TargetKind.SOURCE, user, source_ref)
 
     @router.get("/forgettings/{forgetting_id}", responses=ANSWERS)
     async def read_one(

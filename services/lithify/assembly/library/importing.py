@@ -17,7 +17,7 @@ from lithify.store import Record, VectorStore
 from lithify.store.memory_record import COLLECTION
 from lithify.store.migration import id_in_family, migrate_payload
 from lithify.streams import Retention, keys, script
-from lithify.streams.generations import AUTHORED, bump, durable
+from lithify.streams.generations import AUTHORED, bump, durable_subject
 from lithify.streams.outage import outages
 
 FINGERPRINT: Final = "embedding"
@@ -89,6 +89,6 @@ class Importer:
 
     async def _tell(self, tenant: str, records: Sequence[Record]) -> None:
         for user in {record.payload["user"] for record in records}:
-            await bump(self.redis, tenant, durable(user))
+            await bump(self.redis, tenant, durable_subject(user))
         if any(record.payload["kind"] == "authored" for record in records):
             await bump(self.redis, tenant, AUTHORED)

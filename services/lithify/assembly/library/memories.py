@@ -19,9 +19,9 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.store import Record, VectorStore, point_id
-from lithify.store.identity import joined
 from lithify.store.memory_record import COLLECTION, MemoryRecord
-from lithify.streams.generations import bump, durable
+from lithify.store.records import join_parts
+from lithify.streams.generations import bump, durable_subject
 
 EXPLICIT = "explicit"  # provenance of what a host wrote by itself
 # As settled as a promoted turn can be (spec 01 §5): somebody decided that it is worth remembering.
@@ -57,7 +57,7 @@ class Memories:
         loop = asyncio.get_running_loop()
         record = await loop.run_in_executor(self.executor, self._record, record_id, memory)
         await self.store.upsert(scope, COLLECTION, [record])
-        await bump(self.redis, scope.tenant, durable(memory.user))
+        await bump(self.redis, scope.tenant, durable_subject(memory.user))
         return MemoryWritten(id=record_id, event_id=event_id, status="stored")
 
     def _memory(self, scope: TenantScope, given: MemoryInput) -> MemoryRecord:
@@ -101,7 +101,7 @@ def id_in(name: str) -> str:
 
 def made_up_id(user: str, text: str) -> str:
     """The same for the same words of the same user, so that a retry does not remember twice."""
-    return f"{EXPLICIT}-{hashlib.sha256(joined(user, text).encode()).hexdigest()[:32]}"
+    return f"{EXPLICIT}-{hashlib.sha256(join_parts(user, text).encode()).hexdigest()[:32]}"
 
 
 def refuse_other(wanted: MemoryRecord, known: MemoryRecord) -> None:

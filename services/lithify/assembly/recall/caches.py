@@ -13,7 +13,7 @@ from lithify.embedding import Embedder, Health, Manifest, Vectors
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED
 from lithify.memory.ranking.profile import Profile
-from lithify.streams.generations import AUTHORED, durable
+from lithify.streams.generations import AUTHORED, durable_subject
 
 SIZE: Final = 256
 
@@ -39,7 +39,7 @@ def cache_key(scope: TenantScope, query: str, depth: int, profile: str, fingerpr
 
 def subjects(scope: TenantScope) -> list[str]:
     """Whose writes make an entry stale: the user's durable memory, the shared one, authored documents."""
-    return [durable(scope.user or SHARED), durable(SHARED), AUTHORED]
+    return [durable_subject(scope.user or SHARED), durable_subject(SHARED), AUTHORED]
 
 
 @dataclass(slots=True)

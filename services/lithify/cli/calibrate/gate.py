@@ -14,8 +14,8 @@ from lithify.cli.calibrate.gate_replay import Spoken, embedded, learned_from, le
 from lithify.cli.console import data, emit_json, talk
 from lithify.embedding import load_configured_embedder
 from lithify.errors import Invalid
-from lithify.gatekeeper.axis import WORTH_FILE, find_worth, write_worth
-from lithify.gatekeeper.judge import Evidence, Judge, gate_config
+from lithify.gatekeeper.turn_gate import Evidence, TurnGate, gate_config
+from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth, write_worth
 from lithify.memory.gating.calibration import Quality, Step, histogram, isotonic, quality, suggested_threshold
 from lithify.memory.gating.gate import THRESHOLD
 from lithify.memory.gating.worth import Worth
@@ -107,13 +107,13 @@ class Trial:
         folder = settings.models_dir / settings.embedding_profile
         return cls(embedded(turns, embedder), embedder.manifest.family, folder, settings.gate_merge)
 
-    def judges(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, Judge]:
+    def judges(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, TurnGate]:
         """By user; `own` turns are those the gate has learned from."""
         users = sorted({one.turn.user for one in self.spoken})
         worths = self._worths(users, own=own) if evidence == "learned" else {}
         config = gate_config(evidence, worths.get(users[0]), threshold)
         analyser = LexicalAnalyser()
-        return {user: Judge(config, self.merge_at, analyser, worths.get(user)) for user in users}
+        return {user: TurnGate(config, self.merge_at, analyser, worths.get(user)) for user in users}
 
     def _worths(self, users: Sequence[str], *, own: bool) -> dict[str, Worth]:
         if own:
@@ -123,7 +123,7 @@ class Trial:
             raise Invalid(f"nothing was learned for {self.family} yet; learn it (--learn), or choose gp1 or gp2")
         return dict.fromkeys(users, worth)
 
-    def scored(self, judges: Mapping[str, Judge]) -> list[Scored]:
+    def scored(self, judges: Mapping[str, TurnGate]) -> list[Scored]:
         verdicts = replay(self.spoken, judges)
         pairs = zip(self.spoken, verdicts, strict=True)
         return [Scored(one.turn, verdict.decision.score, verdict.memory_id is not None) for one, verdict in pairs]

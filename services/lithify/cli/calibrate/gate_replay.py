@@ -9,10 +9,10 @@ import numpy as np
 from lithify.cli.calibrate.corpus.labelled import LabelledTurn
 from lithify.embedding import Embedder
 from lithify.errors import Invalid
-from lithify.gatekeeper.judge import Judge
-from lithify.gatekeeper.shelf import Shelf
+from lithify.gatekeeper.decision import TurnDecision
+from lithify.gatekeeper.neighbours import BatchMemory
 from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
-from lithify.gatekeeper.verdict import Verdict
+from lithify.gatekeeper.turn_gate import TurnGate
 from lithify.indexing import embed_tiers
 from lithify.memory.gating.gate import TURN_NEIGHBOURS
 from lithify.memory.gating.worth import Worth, learn
@@ -32,9 +32,9 @@ def embedded(turns: Sequence[LabelledTurn], embedder: Embedder) -> list[Spoken]:
     return [Spoken(turn, tier[FULL_TIER]) for turn, tier in zip(turns, tiers, strict=True)]
 
 
-def replay(spoken: Sequence[Spoken], judges: Mapping[str, Judge]) -> list[Verdict]:
+def replay(spoken: Sequence[Spoken], judges: Mapping[str, TurnGate]) -> list[TurnDecision]:
     """Each user has a memory of their own, and a judge."""
-    shelf, verdicts = Shelf(), []
+    shelf, verdicts = BatchMemory(), []
     said: defaultdict[str, list[Vector]] = defaultdict(list)
     for number, one in enumerate(spoken):
         turn, earlier = stored(number, one), said[one.turn.user]

@@ -15,8 +15,8 @@ from lithify.cli.calibrate.gate import Trial, measured
 from lithify.cli.calibrate.gate_replay import learned_from
 from lithify.embedding.building.profiles import MINILM
 from lithify.errors import Invalid
-from lithify.gatekeeper.axis import WORTH_FILE, find_worth
-from lithify.gatekeeper.judge import Evidence
+from lithify.gatekeeper.turn_gate import Evidence
+from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth
 from lithify.settings import load_settings
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "gating.md"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lithify.archive import decode_line, encode_line
-from lithify.archive.line import stream_id_of
+from lithify.archive.block import read_stream_id
 from lithify.errors import Invalid
 from lithify.events import Event, encode_event
 from lithify.streams.progress import StreamId
@@ -53,6 +53,6 @@ def test_a_line_of_something_else_is_refused(data: bytes) -> None:
 
 def test_the_stream_id_is_readable_though_the_event_is_of_a_newer_release() -> None:
     line = encode_line(STREAM, "9-3", 1, b'{"v":99}')
-    assert stream_id_of(line.data) == StreamId(9, 3)
+    assert read_stream_id(line.data) == StreamId(9, 3)
     with pytest.raises(Invalid, match="version 99"):
         decode_line(line.data)

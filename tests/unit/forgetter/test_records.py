@@ -1,6 +1,6 @@
 """Which summaries go with a forgotten turn."""
 
-from lithify.forgetter.coverage import covering, own_id
+from lithify.forgetter.records import find_covering, own_id
 from lithify.store import Record
 
 
@@ -21,14 +21,14 @@ def names(found: list[Record]) -> set[str]:
 
 
 def test_a_summary_goes_with_any_of_its_turns() -> None:
-    assert names(covering([FIRST, OTHER], {"e2"})) == {"first"}
-    assert covering([FIRST, OTHER], {"e"}) == []
+    assert names(find_covering([FIRST, OTHER], {"e2"})) == {"first"}
+    assert find_covering([FIRST, OTHER], {"e"}) == []
 
 
 def test_summaries_that_were_written_with_it_at_hand_go_along() -> None:
-    assert names(covering(ALL, {"e1"})) == {"first", "second", "third"}
-    assert names(covering(ALL, {"e3"})) == {"second", "third"}
+    assert names(find_covering(ALL, {"e1"})) == {"first", "second", "third"}
+    assert names(find_covering(ALL, {"e3"})) == {"second", "third"}
 
 
 def test_a_summary_may_be_named_itself() -> None:
-    assert names(covering(ALL, (), {"third"})) == {"third"}
+    assert names(find_covering(ALL, (), {"third"})) == {"third"}

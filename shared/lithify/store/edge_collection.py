@@ -23,8 +23,7 @@ from lithify.store.edge_codec import (
     index_operation,
     record_of,
 )
-from lithify.store.ranking import best_first
-from lithify.store.records import Hit, Page, Record
+from lithify.store.records import Hit, Page, Record, best_first
 from lithify.store.schema import INDEXES
 from lithify.store.scoping import ScopedWhere
 
@@ -55,7 +54,7 @@ def engine_errors(folder: Path) -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class Shard:
+class EdgeCollection:
     """Writes must come from one thread at a time; reads may come from any."""
 
     folder: Path
@@ -64,7 +63,7 @@ class Shard:
     unflushed: int = field(default=0)
 
     @classmethod
-    def create(cls, folder: Path, spec: CollectionSpec) -> "Shard":
+    def create(cls, folder: Path, spec: CollectionSpec) -> "EdgeCollection":
         folder.mkdir()
         with engine_errors(folder):
             shard = cls(folder, spec, edge.EdgeShard.create(str(folder), engine_config(spec)))
@@ -73,7 +72,7 @@ class Shard:
         return shard
 
     @classmethod
-    def load(cls, folder: Path, spec: CollectionSpec) -> "Shard":
+    def load(cls, folder: Path, spec: CollectionSpec) -> "EdgeCollection":
         """Replays the log of a crashed process. Takes over the indexes and placements a newer release asks for."""
         if not folder.is_dir():
             raise Misconfigured(f"collection {spec.name} has lost its folder {folder}; restore it from a snapshot")

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lithify.streams.janitor import plan_trim
 from lithify.streams.progress import GroupProgress, StreamId
-from lithify.streams.trimmer import plan_trim
 
 stream_ids = st.builds(StreamId, st.integers(0, 50), st.integers(0, 3))
 

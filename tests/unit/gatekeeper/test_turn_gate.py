@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lithify.gatekeeper.judge import Judge, gate_config
-from lithify.gatekeeper.promotion import MAX_MENTIONS, with_mentions
-from lithify.gatekeeper.shelf import Near, Shelf, similarities
+from lithify.gatekeeper.decision import MAX_MENTIONS, add_mentions, read_earlier_decision
+from lithify.gatekeeper.neighbours import BatchMemory, NearMemory, similarities
 from lithify.gatekeeper.turn import StoredTurn
-from lithify.gatekeeper.verdict import earlier_verdict
+from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.memory.gating.gate import DEFAULT_CONFIG, LEARNED_CONFIG, GateConfig, GateDecision, gate
 from lithify.memory.gating.worth import SHAPE, Worth
 from tests.unit.gatekeeper.gate_parts import ANALYSER, LENGTHS, MERGE_AT, TEA, TRIP, memory_id, said, turn_record
@@ -25,12 +24,12 @@ def turn(event_id: str = "e1", text: str = TEA, ts: int = 1_000) -> StoredTurn:
     return StoredTurn(turn_record(event), memory_id(event))
 
 
-def near(score: float, text: str = TEA, *mentions: str) -> Near:
-    return Near(f"{text} {score}", score, text, frozenset(mentions))
+def near(score: float, text: str = TEA, *mentions: str) -> NearMemory:
+    return NearMemory(f"{text} {score}", score, text, frozenset(mentions))
 
 
 def test_the_nearest_memory_that_is_repeated_is_joined() -> None:
-    judge = Judge(ALWAYS, MERGE_AT, ANALYSER)
+    judge = TurnGate(ALWAYS, MERGE_AT, ANALYSER)
     other, same = near(0.99, TRIP), near(0.96)
     assert judge.verdict(turn(), [], [other, same]).joins == same.id
     assert judge.verdict(turn(), [], [other, near(0.94)]).joins is None
@@ -38,11 +37,11 @@ def test_the_nearest_memory_that_is_repeated_is_joined() -> None:
 
 def test_a_turn_stays_with_the_memory_it_joined_once() -> None:
     joined = near(0.96, TEA, "e1")
-    assert Judge(ALWAYS, MERGE_AT, ANALYSER).verdict(turn(), [], [near(0.99), joined]).joins == joined.id
+    assert TurnGate(ALWAYS, MERGE_AT, ANALYSER).verdict(turn(), [], [near(0.99), joined]).joins == joined.id
 
 
 def test_a_refused_turn_joins_nothing() -> None:
-    verdict = Judge(DEFAULT_CONFIG, MERGE_AT, ANALYSER).verdict(turn(), [], [near(1.0)])
+    verdict = TurnGate(DEFAULT_CONFIG, MERGE_AT, ANALYSER).verdict(turn(), [], [near(1.0)])
     assert not verdict.decision.promote
     assert verdict.memory_id is None
 
@@ -53,7 +52,7 @@ def test_copies_count_up_to_the_five_nearest_and_never_the_turn_itself() -> None
 
 
 def test_the_shelf_shows_a_user_only_their_own_memories() -> None:
-    shelf, judge = Shelf(), Judge(ALWAYS, MERGE_AT, ANALYSER)
+    shelf, judge = BatchMemory(), TurnGate(ALWAYS, MERGE_AT, ANALYSER)
     shelf.put(judge.verdict(turn("e1"), [], []))
     stranger = said("e3", user="bob")
     assert [one.id for one in shelf.nearest(turn("e2"), [])] == [turn("e1").memory_id]
@@ -71,22 +70,25 @@ def test_the_turn_tells_more_than_its_memory() -> None:
     one = turn()
     own = replace(one.record, payload={**one.record.payload, **kept.as_payload()})
     told = replace(one.record, payload={**one.record.payload, **refused.as_payload()})
-    adopted, recorded = earlier_verdict(replace(one, own=own)), earlier_verdict(replace(one, record=told, own=own))
+    adopted, recorded = (
+        read_earlier_decision(replace(one, own=own)),
+        read_earlier_decision(replace(one, record=told, own=own)),
+    )
     assert (adopted and adopted.decision.score, adopted and adopted.memory_id) == (kept.score, one.memory_id)
     assert (recorded and recorded.decision.score, recorded and recorded.memory_id) == (refused.score, None)
-    assert earlier_verdict(one) is None
+    assert read_earlier_decision(one) is None
 
 
 def test_the_oldest_mentions_make_room() -> None:
     known = [f"t{n}" for n in range(MAX_MENTIONS)]
-    changes = with_mentions({"mentions": known, "ts": 5}, [turn("new", ts=9), turn("t3", ts=99)])
+    changes = add_mentions({"mentions": known, "ts": 5}, [turn("new", ts=9), turn("t3", ts=99)])
     assert changes == {"mentions": [*known[1:], "new"], "ts": 9}
-    assert with_mentions({"mentions": known, "ts": 5}, [turn("t3")]) == {}
+    assert add_mentions({"mentions": known, "ts": 5}, [turn("t3")]) == {}
 
 
 def test_a_learned_worth_stands_for_structure_and_action() -> None:
     for worth, wanted in ((CONVINCED, 1.0), (INDIFFERENT, 0.0)):
-        decision = Judge(LEARNED_CONFIG, MERGE_AT, ANALYSER, worth).verdict(turn(), [], []).decision
+        decision = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, worth).verdict(turn(), [], []).decision
         assert (decision.d, decision.a) == pytest.approx((wanted, wanted), abs=1e-9)
         assert (decision.promote, decision.patterns) == (wanted == 1.0, "gp2+worth")
         assert decision.recombine() == decision.score

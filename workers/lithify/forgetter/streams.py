@@ -1,4 +1,4 @@
-"""The streams: events that wait for a worker or were finished and not trimmed yet."""
+"""The streams: events that wait for a worker or were finished and not trimmed yet, and messages that were given up."""
 
 import asyncio
 import time
@@ -9,9 +9,10 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from lithify.errors import Unavailable
-from lithify.forgetter.case import Case
-from lithify.streams import keys, script
-from lithify.streams.delivery import Delivery, Entry, decode_all
+from lithify.forgetter.place import ForgettingRun
+from lithify.streams import DeadLetters, Letter, LetterId, keys, script
+from lithify.streams.dead_letters import PAGE as LETTERS_PAGE
+from lithify.streams.delivery import Delivery, StreamEntry, decode_all
 from lithify.streams.outage import outages
 
 PAGE: Final = 256
@@ -27,20 +28,20 @@ class Backlog:
     patience_s: float = PATIENCE_S
     name: str = "streams"
 
-    async def clear(self, case: Case) -> int:
+    async def clear(self, case: ForgettingRun) -> int:
         """Waits for whoever holds such an event: what a worker writes must be there before it is deleted elsewhere.
 
         `turns` before `stored`, since the first is what feeds the second.
         """
         return sum([await self._clear(case, stream) for stream in self._streams()])
 
-    async def left(self, case: Case) -> int:
+    async def left(self, case: ForgettingRun) -> int:
         return sum([len(found) for stream in self._streams() async for found in self._doomed(case, stream)])
 
     def _streams(self) -> list[str]:
         return [make(partition) for make in (keys.turns, keys.stored) for partition in range(self.partitions)]
 
-    async def _clear(self, case: Case, stream: str) -> int:
+    async def _clear(self, case: ForgettingRun, stream: str) -> int:
         removed, held = 0, list[str]()
         async for found in self._doomed(case, stream):
             await case.drop_receipts({delivery.event.event_id for delivery in found})
@@ -64,7 +65,7 @@ class Backlog:
             reply: list[bytes] = await script.load("discard").run(self.redis, [stream], list(ids))
         return [stream_id.decode() for stream_id in reply]
 
-    async def _doomed(self, case: Case, stream: str) -> AsyncIterator[list[Delivery]]:
+    async def _doomed(self, case: ForgettingRun, stream: str) -> AsyncIterator[list[Delivery]]:
         async for page in self._pages(stream):
             readable, _ = decode_all(page)
             doomed = await case.doomed_events([delivery.event for delivery in readable])
@@ -72,7 +73,7 @@ class Backlog:
             if found:
                 yield found
 
-    async def _pages(self, stream: str) -> AsyncIterator[list[Entry]]:
+    async def _pages(self, stream: str) -> AsyncIterator[list[StreamEntry]]:
         behind = "-"
         while True:
             with outages():
@@ -80,5 +81,32 @@ class Backlog:
             entries = cast("list[tuple[bytes, dict[bytes, bytes]]]", reply)
             if not entries:
                 return
-            yield [Entry(stream, stream_id.decode(), fields, 1) for stream_id, fields in entries]
+            yield [StreamEntry(stream, stream_id.decode(), fields, 1) for stream_id, fields in entries]
             behind = f"({entries[-1][0].decode()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """A letter that cannot be read names nobody; only the operator's purge removes it."""
+
+    dead_letters: DeadLetters
+    name: str = "dead_letters"
+
+    async def clear(self, case: ForgettingRun) -> int:
+        purged = 0
+        async for found in self._doomed(case):
+            await case.drop_receipts({letter.event.event_id for letter in found if letter.event})
+            purged += await self.dead_letters.purge(case.target.scope, [letter.id for letter in found])
+        return purged
+
+    async def left(self, case: ForgettingRun) -> int:
+        return sum([len(found) async for found in self._doomed(case)])
+
+    async def _doomed(self, case: ForgettingRun) -> AsyncIterator[list[Letter]]:
+        last: LetterId | None = None
+        while page := await self.dead_letters.newest(case.target.scope, LETTERS_PAGE, last):
+            meant = [letter for letter in page if letter.event and case.target.covers(letter.event)]
+            doomed = await case.doomed_events([letter.event for letter in meant if letter.event])
+            if found := [letter for letter in meant if letter.event and letter.event.event_id in doomed]:
+                yield found
+            last = page[-1].id

@@ -3,7 +3,7 @@
 import pytest
 
 from lithify.events import Event
-from lithify.forgetting import Kind, Target, memory_target
+from lithify.forgetting import Target, TargetKind, memory_target
 from lithify.forgetting.target import tombstones_of
 from lithify.store import Record
 from tests.unit.forgetter.forgetting_parts import of_session, of_source, of_user, spoken
@@ -14,7 +14,7 @@ TARGETS = [
     of_session("u1", "s1"),
     of_source("mail/1"),
     of_source("mail/1", "u1"),
-    Target("acme", Kind.MEMORY, "u1", "some-id", ("e0", "e1")),
+    Target("acme", TargetKind.MEMORY, "u1", "some-id", ("e0", "e1")),
 ]
 
 
@@ -52,4 +52,4 @@ def test_a_target_survives_the_queue(target: Target) -> None:
 
 def test_a_summary_is_forgotten_without_its_turns() -> None:
     record = Record("some-id", {"kind": "summary", "user": "u1", "source_ids": ["e1"], "mentions": []})
-    assert memory_target("acme", record) == Target("acme", Kind.MEMORY, "u1", "some-id")
+    assert memory_target("acme", record) == Target("acme", TargetKind.MEMORY, "u1", "some-id")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
-from lithify.store.edge_shard import engine_errors
+from lithify.store.edge_collection import engine_errors
 
 
 class PanicException(BaseException):

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from lithify.gatekeeper.shelf import Near, similarities
+from lithify.gatekeeper.decision import TurnDecision
+from lithify.gatekeeper.neighbours import NearMemory, similarities
 from lithify.gatekeeper.turn import StoredTurn
-from lithify.gatekeeper.verdict import Verdict
 from lithify.memory.gating.gate import LEARNED_CONFIG, GateConfig, gate
 from lithify.memory.gating.restatement import restates
 from lithify.memory.gating.worth import Worth
@@ -19,7 +19,7 @@ FALLBACK: Final = "gp1"
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class TurnGate:
     """From a similarity of `merge_at` on a promoted turn that adds nothing joins the memory it repeats."""
 
     config: GateConfig
@@ -27,17 +27,17 @@ class Judge:
     analyser: LexicalAnalyser
     worth: Worth | None = None
 
-    def verdict(self, turn: StoredTurn, turn_scores: Sequence[float], near: Sequence[Near]) -> Verdict:
+    def verdict(self, turn: StoredTurn, turn_scores: Sequence[float], near: Sequence[NearMemory]) -> TurnDecision:
         """`near` are durable memories, best first."""
         worth = None if self.worth is None else self.worth(turn.text, turn.vector)
         decision = gate(turn.text, turn_scores, similarities(near, turn.event_id), self.config, worth)
         # Merged by a delivery whose record of it is lost: it stays promoted, whatever is known by now.
         merged = next((one.id for one in near if turn.event_id in one.mentions), None)
         if merged is not None or not decision.promote:
-            return Verdict(turn, decision, merged)
-        return Verdict(turn, decision, self._repeated(turn.text, near) or turn.memory_id)
+            return TurnDecision(turn, decision, merged)
+        return TurnDecision(turn, decision, self._repeated(turn.text, near) or turn.memory_id)
 
-    def _repeated(self, text: str, near: Iterable[Near]) -> str | None:
+    def _repeated(self, text: str, near: Iterable[NearMemory]) -> str | None:
         close = (one for one in near if one.score >= self.merge_at)
         return next((one.id for one in close if self._restates(text, one.text)), None)
 

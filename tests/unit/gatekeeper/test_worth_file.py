@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lithify.errors import Invalid, Misconfigured
-from lithify.gatekeeper.axis import WORTH_FILE, find_worth, read_worth, write_worth
+from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth, read_worth, write_worth
 from lithify.memory.gating.worth import Worth, learn, shape
 
 TEXTS = ["green boats", "red boats", "green trams", "red trams"]

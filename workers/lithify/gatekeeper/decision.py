@@ -1,19 +1,22 @@
-"""What the gate says about one turn, as fields of the stored turn and of its receipt."""
+"""What was decided about one turn, as fields of the stored turn and its receipt, and as a durable record."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import orjson
 
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.memory.gating.gate import GateDecision
+from lithify.store import Record
+from lithify.store.memory_record import MemoryRecord
 
 MEMORY_ID: Final = "memory_id"
 """Field of a promoted turn: the durable memory that holds it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TurnDecision:
     """`memory_id` is set for a promoted turn: its own memory, or the older one that it only says again."""
 
     turn: StoredTurn
@@ -45,7 +48,7 @@ class Verdict:
         return told | ({MEMORY_ID: self.memory_id} if self.memory_id else {})
 
 
-def earlier_verdict(turn: StoredTurn) -> Verdict | None:
+def read_earlier_decision(turn: StoredTurn) -> TurnDecision | None:
     """Of an earlier delivery: as the turn tells or, if the turn was embedded anew since, as its memory does.
 
     Memory has grown meanwhile, so that a second look could end otherwise and leave half of the first one's effects.
@@ -53,6 +56,40 @@ def earlier_verdict(turn: StoredTurn) -> Verdict | None:
     target = turn.record.payload.get(MEMORY_ID)
     recorded = GateDecision.from_payload(turn.record.payload, promote=target is not None)
     if recorded is not None:
-        return Verdict(turn, recorded, target)
+        return TurnDecision(turn, recorded, target)
     adopted = None if turn.own is None else GateDecision.from_payload(turn.own.payload, promote=True)
-    return None if adopted is None else Verdict(turn, adopted, turn.memory_id)
+    return None if adopted is None else TurnDecision(turn, adopted, turn.memory_id)
+
+
+PROVENANCE: Final = "durable_user_memory"
+
+# A record has to stay small; whoever repeats a line of a log a thousand times has made the point by then. An older
+# mention that falls out would be counted again if its turn came once more.
+MAX_MENTIONS: Final = 64
+
+
+def durable_record(turn: StoredTurn, decision: GateDecision) -> Record:
+    """The turn with its vectors and signals under an id of its own; it no longer stands between other turns."""
+    memory = replace(
+        MemoryRecord.from_payload(turn.record.payload),
+        kind="memory",
+        scope="user",
+        provenance=PROVENANCE,
+        stability=decision.stability_weight,
+        active=True,
+        compacted_into=None,
+        position=None,
+        bundle_id=None,
+        reply_to=None,
+    )
+    payload = memory.payload() | decision.as_payload()
+    return Record(turn.memory_id, payload, turn.record.vectors, turn.record.lexical)
+
+
+def add_mentions(memory: Mapping[str, Any], turns: Iterable[StoredTurn]) -> dict[str, Any]:
+    """The fields of a memory that change when turns say it again; empty if it knows of them all."""
+    known = list(memory.get("mentions", ()))
+    fresh = {turn.event_id: turn.ts for turn in turns if turn.event_id not in known}
+    if not fresh:
+        return {}
+    return {"mentions": [*known, *fresh][-MAX_MENTIONS:], "ts": max(int(memory["ts"]), *fresh.values())}

@@ -1,12 +1,25 @@
-"""Reads all records that are meant, page by page, so that no caller keeps a cursor of its own."""
+"""Readings that both engines share: records by their ids, and all that are meant, page by page."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from lithify.events import AnyTenant
+from lithify.store.checks import known_ids
 from lithify.store.contract import VectorStore
 from lithify.store.records import Record
 from lithify.store.where import Where
+
+
+async def fetch_in_order(
+    store: VectorStore, scope: AnyTenant, collection: str, ids: Sequence[str], with_vectors: Sequence[str]
+) -> list[Record]:
+    wanted = known_ids(ids)
+    if not wanted:
+        return []
+    page = await store.scroll(scope, collection, Where().ids(wanted), limit=len(wanted), with_vectors=with_vectors)
+    found = {record.id: record for record in page.records}
+    return [found[id_] for id_ in wanted if id_ in found]
+
 
 PAGE: Final = 512
 

@@ -1,0 +1,108 @@
+"""What stands near a turn: what the store finds for it, and what the turns before it in the same batch have made."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from lithify.batching import batched
+from lithify.events import TenantScope
+from lithify.gatekeeper.decision import TurnDecision
+from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
+from lithify.memory.gating.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS
+from lithify.memory.gating.signals import REPEATED
+from lithify.store import Hit, Query, VectorStore, Where
+from lithify.store.memory_record import COLLECTION
+
+# Qdrant Edge holds the interpreter lock while it searches: this many turns hold everything else up for 5 to 10 ms.
+CHUNK: Final = 8
+
+# A weaker hit is no repetition, so it need not travel. A little below the limit, which the engines leave out.
+WORTH_SENDING: Final = REPEATED - 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Similar turns of the same user, and similar durable memories; best first."""
+
+    turns: list[Hit]
+    memories: list[Hit]
+
+
+def make_searches(turn: StoredTurn) -> tuple[Query, Query]:
+    """Nothing that stems from the turn itself is found: neither the turn nor its durable copy (X02)."""
+    _, user = turn.owner
+    others = Where().equals("user", user).differs("event_id", turn.event_id)
+    # Only what came before: the decision must not depend on how far embedding has run ahead of the gate.
+    said = others.equals("kind", "turn").equals("role", "user").between("ts", highest=turn.ts)
+    known = others.equals("kind", "memory").equals("scope", "user")
+    return (
+        Query(said, FULL_TIER, turn.vector, TURN_NEIGHBOURS, least_score=WORTH_SENDING),
+        Query(known, FULL_TIER, turn.vector, MEMORY_NEIGHBOURS),
+    )
+
+
+async def search_all(store: VectorStore, turns: Iterable[StoredTurn]) -> dict[str, Neighbours]:
+    """What was found for each turn, by its record id; several turns of a tenant share a round trip."""
+    found: dict[str, Neighbours] = {}
+    for scope, chunk in _chunks(turns):
+        queries = [query for turn in chunk for query in make_searches(turn)]
+        answers = iter(await store.query_batch(scope, COLLECTION, queries))
+        found |= {turn.record.id: Neighbours(next(answers), next(answers)) for turn in chunk}
+    return found
+
+
+def _chunks(turns: Iterable[StoredTurn]) -> Iterator[tuple[TenantScope, Sequence[StoredTurn]]]:
+    by_scope: defaultdict[TenantScope, list[StoredTurn]] = defaultdict(list)
+    for turn in turns:
+        by_scope[turn.scope].append(turn)
+    for scope, own in by_scope.items():
+        yield from ((scope, chunk) for chunk in batched(own, CHUNK))
+
+
+@dataclass(frozen=True, slots=True)
+class NearMemory:
+    """A durable memory near a turn; `mentions` are the later turns that were merged into it."""
+
+    id: str
+    score: float
+    text: str
+    mentions: frozenset[str]
+
+
+class BatchMemory:
+    """What a batch has promoted so far."""
+
+    def __init__(self) -> None:
+        self._made: defaultdict[tuple[str, str], list[StoredTurn]] = defaultdict(list)
+        self._merged: defaultdict[str, set[str]] = defaultdict(set)
+
+    def put(self, verdict: TurnDecision) -> None:
+        turn = verdict.turn
+        if verdict.makes_memory:
+            self._made[turn.owner].append(turn)
+        elif verdict.joins is not None:
+            self._merged[verdict.joins].add(turn.event_id)
+
+    def nearest(self, turn: StoredTurn, hits: Iterable[Hit]) -> list[NearMemory]:
+        """The five nearest of what the store found and what this batch made, best first."""
+        stored = [self._near(hit.id, hit.score, hit.payload["text"], hit.payload.get("mentions", ())) for hit in hits]
+        made = [
+            self._near(other.memory_id, float(np.dot(turn.vector, other.vector)), other.text)
+            for other in self._made[turn.owner]
+        ]
+        return sorted([*stored, *made], key=lambda near: (-near.score, near.id))[:MEMORY_NEIGHBOURS]
+
+    def _near(self, id_: str, score: float, text: str, mentions: Iterable[str] = ()) -> NearMemory:
+        return NearMemory(id_, score, text, frozenset(mentions) | self._merged[id_])
+
+
+def similarities(near: Sequence[NearMemory], event_id: str) -> list[float]:
+    """A memory counts as often as it was said: merged copies must saturate the gate as separate ones would.
+
+    Without that a sentence said every day would be let in every day, for one memory never saturates it.
+    """
+    counted = [one.score for one in near for _ in range(1 + len(one.mentions - {event_id}))]
+    return counted[:MEMORY_NEIGHBOURS]
