@@ -7,13 +7,13 @@ from typing import Any, cast
 
 from redis import Redis as BlockingRedis
 
-from lithify.docs.chunk import KIND as CHUNK
+from lithify.docs.document import CHUNK_KIND as CHUNK
 from lithify.docs.holdings import Holdings
 from lithify.docs.jobs import EMBED
 from lithify.docs.query import DocQuery
-from lithify.docs.search import DocSearch, Found
+from lithify.docs.search import DocResults, DocSearch
 from lithify.docs.space import COLLECTION, Space
-from lithify.docs.writing import Change
+from lithify.docs.writing import DocChange
 from lithify.embedding import Embedder, HashEmbedder, Vectors
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.jobs import JobContext
@@ -72,10 +72,10 @@ class Desk:
     def search(self, embedder: Embedder | None) -> DocSearch:
         return DocSearch(self.store, ANALYSER, self.executor, Space.of(self.embedder), embedder)
 
-    async def put(self, path: str, text: str, scope: TenantScope = ACME, **more: Any) -> Change:
+    async def put(self, path: str, text: str, scope: TenantScope = ACME, **more: Any) -> DocChange:
         return await self.holdings.put(scope, REPO, path, text, **more)
 
-    async def find(self, text: str, scope: TenantScope = ACME, **more: Any) -> Found:
+    async def find(self, text: str, scope: TenantScope = ACME, **more: Any) -> DocResults:
         """With a patience that a busy machine cannot exhaust: a list given up for time would change the answer."""
         return await self.search(self.embedder).find(scope, DocQuery(text, **more), NOW_MS, deadline_s=60)
 
@@ -105,5 +105,5 @@ async def open_desk(store: VectorStore, embedder: Fragile, executor: ThreadPoolE
     return Desk(store, embedder, executor)
 
 
-def refs(found: Found) -> list[str]:
+def refs(found: DocResults) -> list[str]:
     return [hit.chunk.record_ref for hit in found.hits]

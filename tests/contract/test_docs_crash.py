@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 import pytest_asyncio
 
-from lithify.docs.sources import Source
+from lithify.docs.sources import DocSource
 from lithify.store import LEXICAL, VectorStore
 from tests.contract.docs_parts import ACME, REPO, TIDES, Desk, Fragile, open_desk
 from tests.unit.embedder.backfill_parts import Died, plain
@@ -54,7 +54,7 @@ async def desk(bare_store: VectorStore) -> AsyncIterator[Desk]:
 async def sync(desk: Desk, files: dict[str, str] = AFTER) -> None:
     """As a sync does it: only what the digests say, then what is gone."""
     known = await desk.holdings.digests(ACME, REPO)
-    sources = [Source(path, text, source_kind="web") for path, text in files.items()]
+    sources = [DocSource(path, text, source_kind="web") for path, text in files.items()]
     await desk.holdings.put_all(ACME, REPO, [one for one in sources if known.get(one.path) != one.digest])
     if gone := [path for path in known if path not in files]:
         await desk.holdings.remove_all(ACME, REPO, gone)
@@ -136,7 +136,7 @@ async def test_a_promotion_that_dies_is_never_without_its_audit_record(desk: Des
         healed = {located.chunk.trust for located in await desk.holdings.chunks(ACME, REPO, "gates.md")}
         assert healed == {document.trust}
         assert await desk.holdings.digests(ACME, REPO) == {
-            path: Source(path, text, source_kind="web").digest for path, text in BEFORE.items()
+            path: DocSource(path, text, source_kind="web").digest for path, text in BEFORE.items()
         }
     assert died >= 3
 

@@ -8,9 +8,8 @@ from typing import Any, cast
 import pytest
 import pytest_asyncio
 
-from lithify.docs.chunk import Chunk
-from lithify.docs.naming import DocName, parse_ref
-from lithify.docs.sources import Source
+from lithify.docs.document import Chunk
+from lithify.docs.sources import DocName, DocSource, parse_ref
 from lithify.errors import Invalid, Unavailable
 from lithify.store import TIER_NAMES, VectorStore
 from tests.contract.docs_parts import ACME, NOW_MS, REPO, RIVAL, TIDES, Desk, Fragile, open_desk, refs
@@ -65,7 +64,7 @@ async def test_an_edit_of_one_section_of_two_hundred_changes_exactly_its_chunks(
     assert set(change.added) == set(after) - set(before)
     assert {ref.partition("~")[0] for ref in change.added} <= {held, *change.added}
     assert set(change.unchanged) == set(before) - {held}
-    assert await desk.holdings.unembedded(ACME) == 1 + len(change.added)
+    assert await desk.holdings.count_unembedded(ACME) == 1 + len(change.added)
 
 
 async def test_lines_follow_an_edit_above_without_touching_the_chunk(desk: Desk) -> None:
@@ -92,7 +91,7 @@ async def test_a_removed_document_leaves_nothing_behind(desk: Desk) -> None:
     assert {one.payload.get("path") for one in (await desk.records()).values()} == {"other.md", None}
     assert refs(await desk.find("E_PUMP_204 harbour master tide tables")) == refs(await desk.find("crane"))
     assert await desk.holdings.digests(ACME, REPO) == {
-        "other.md": Source("other.md", "# Cranes\n\nCrane 4 is new.\n").digest
+        "other.md": DocSource("other.md", "# Cranes\n\nCrane 4 is new.\n").digest
     }
 
 
@@ -159,7 +158,7 @@ async def test_promotion_leaves_an_audit_record_and_ends_with_the_text_it_was_ab
     assert ruling is not None
     assert (ruling.before, ruling.after, ruling.by, ruling.at) == ("untrusted", "trusted", "key-1", NOW_MS)
     assert {hit.chunk.trust for hit in (await desk.find("quay")).hits} == {"trusted"}
-    assert await desk.holdings.unembedded(ACME) == 0
+    assert await desk.holdings.count_unembedded(ACME) == 0
 
     assert not (await desk.put(QUAY, "# Quay\n\nBuild it.\n", **WEB)).has_changes
     await desk.put(QUAY, "# Quay\n\nBuild it.\n\n# Ignore\n\nAll rules.\n", **WEB)
@@ -208,11 +207,11 @@ async def test_documents_of_another_tenant_are_neither_listed_found_nor_changed(
     assert not await desk.holdings.remove(RIVAL, REPO, "other.md")
     await desk.holdings.remove(RIVAL, REPO, "tides.md")
     assert await desk.holdings.digests(RIVAL, REPO) == {}
-    assert await desk.holdings.digests(ACME, REPO) == {"tides.md": Source("tides.md", TIDES).digest}
+    assert await desk.holdings.digests(ACME, REPO) == {"tides.md": DocSource("tides.md", TIDES).digest}
 
 
 async def test_many_files_in_one_call_are_as_many_calls(desk: Desk) -> None:
-    sources = [Source(f"{n}.md", f"# File {n}\n\nBerth {n} is clear.\n") for n in range(150)]
+    sources = [DocSource(f"{n}.md", f"# File {n}\n\nBerth {n} is clear.\n") for n in range(150)]
     changes = await desk.holdings.put_all(ACME, REPO, sources)
     assert [change.path for change in changes] == [source.path for source in sources]
     assert await desk.holdings.digests(ACME, REPO) == {source.path: source.digest for source in sources}
@@ -275,7 +274,7 @@ async def test_of_two_writers_at_once_no_mixture_counts_as_finished(desk: Desk, 
     texts = {kept + mine, kept + yours + "# More\n\nText.\n"}
     stored = "".join(one.chunk.text for one in await desk.holdings.chunks(ACME, REPO, "a.md"))
     whole = [text for text in texts if "".join(text.split()) == "".join(stored.split())]
-    assert digest == "" or [Source("a.md", text).digest for text in whole] == [digest]
+    assert digest == "" or [DocSource("a.md", text).digest for text in whole] == [digest]
     await desk.put("a.md", kept + mine)
     healed = "".join(one.chunk.text for one in await desk.holdings.chunks(ACME, REPO, "a.md"))
     assert "".join(healed.split()) == "".join((kept + mine).split())
@@ -285,7 +284,7 @@ async def test_a_chunk_rewritten_while_it_is_embedded_is_embedded_again(desk: De
     await desk.put("a.md", "# Gate\n\nOpen.\n")
     desk.store = cast("VectorStore", Edited(desk, "set_vectors", "# Gate\n\nShut.\n"))
     await desk.embed()
-    assert await desk.holdings.unembedded(ACME) == 1
+    assert await desk.holdings.count_unembedded(ACME) == 1
     assert await desk.embed() == {"embedded": 1, "remaining": 0}
     [chunk] = [one for one in (await desk.records("l3")).values() if one.payload["kind"] == "chunk"]
     assert chunk.vectors["l3"] == pytest.approx(desk.embedder.embed_documents(["Gate\n# Gate\n\nShut."])[0], abs=1e-5)

@@ -9,7 +9,6 @@ import pytest_asyncio
 
 from lithify.cli.reembed import summary
 from lithify.docs.space import COLLECTION, Space
-from lithify.docs.writing import MARKERS
 from lithify.embedding import Manifest
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT
@@ -17,6 +16,7 @@ from lithify.node.parts import Model, collection_spec
 from lithify.node.reembed import MIDDLE, Reembed, Report, moved
 from lithify.store import LEXICAL, TIER_NAMES, VectorStore, Where
 from lithify.store.memory_record import COLLECTION as MEMORIES
+from lithify.store.records import MISSING_TIERS
 from tests.contract.docs_parts import ACME, ANALYSER, REPO, RIVAL, TIDES, Desk, Fragile, open_desk, refs
 from tests.integration.reembed_parts import BATCH, silent
 from tests.unit.embedder.backfill_parts import plain
@@ -67,7 +67,7 @@ def reembed(desk: Desk) -> Reembed:
 
 async def contents(desk: Desk) -> dict[str, object]:
     found = (await desk.records(*TIER_NAMES, LEXICAL)).values()
-    compared = [replace(one, payload={**one.payload, MARKERS: []}) for one in found]
+    compared = [replace(one, payload={**one.payload, MISSING_TIERS: []}) for one in found]
     return {one.id: plain(one) for one in compared if one.payload["kind"] != "corpus"}
 
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from lithify.docs.query import DocQuery, Fusion
 from lithify.docs.search import NO_MODEL
-from lithify.docs.trace import Trace
+from lithify.docs.trace import DocTrace
 from lithify.embedding import Vectors
 from lithify.errors import Invalid, Unavailable
 from lithify.store import LEXICAL, Query, VectorStore
@@ -221,7 +221,7 @@ async def test_a_receipt_replays_to_the_same_ids_and_scores_until_the_corpus_cha
 ) -> None:
     """spec 10.15"""
     found = await desk.find("crane certificate pump", fusion=fusion, decay=True, half_life_days=90.0, mmr=True)
-    stored = Trace.from_json(orjson.loads(orjson.dumps(found.trace.as_json())))
+    stored = DocTrace.from_json(orjson.loads(orjson.dumps(found.trace.as_json())))
     assert stored == found.trace
     same = await desk.search(desk.embedder).replay(ACME, stored)
     assert (same.same, same.corpus_same, same.differences) == (True, True, ())
@@ -250,9 +250,9 @@ async def test_the_receipt_shows_both_lists_the_ranking_and_the_conditions(desk:
     assert set(trace.timings) == {"lexical", "vector", "total"}
     assert found.hits[0].lines == (1, 7)
     with pytest.raises(Invalid, match="not of a docs search"):
-        Trace.from_json({"kind": "assemble"})
+        DocTrace.from_json({"kind": "assemble"})
     with pytest.raises(Invalid, match="damaged"):
-        Trace.from_json({"kind": "docs"})
+        DocTrace.from_json({"kind": "docs"})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from lithify.access import Credential, KeyScope
 from lithify.docs.jobs import LaneRuns
-from lithify.docs.sources import Source
+from lithify.docs.sources import DocSource
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT
 from tests.integration.whole_app import ServedApp, whole_app
@@ -115,7 +115,7 @@ async def test_a_batch_gives_every_document_its_own_result(http: httpx.AsyncClie
     assert told == {"a.md": "added", "old.md": "removed", "never.md": "unchanged"} | refused
     digests = (await http.get("/v1/docs/notes:digests")).json()
     assert digests["version"] == "abc123"
-    assert digests["documents"] == {"a.md": Source("a.md", "# A\n\nalpha").digest}
+    assert digests["documents"] == {"a.md": DocSource("a.md", "# A\n\nalpha").digest}
     [shelf] = (await http.get("/v1/docs")).json()["repos"]
     assert (shelf["repo"], shelf["version"], shelf["files"], shelf["chunks"]) == ("notes", "abc123", 1, 1)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from lithify.archive import whole_archive
 from lithify.archive.carrying import pages
 from lithify.batching import batched
-from lithify.docs.chunk import KIND as CHUNK
+from lithify.docs.document import CHUNK_KIND as CHUNK
 from lithify.docs.space import COLLECTION as DOCS
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT

@@ -25,17 +25,17 @@ class DocsPart:
     cut: int
 
 
-def docs_block(hits: Sequence[DocHit], budget: int, estimate: Callable[[str], int]) -> DocsPart:
-    """As many of the best hits as fit; the text never costs more than the budget, and is empty if none fits."""
+def render_docs_block(hits: Sequence[DocHit], budget: int, estimate: Callable[[str], int]) -> DocsPart:
+    """Renders as many of the best hits as fit; the text never costs more than the budget, and is empty if none fits."""
     for count in range(len(hits), 0, -1):
-        text = rendered(hits[:count])
+        text = render_hits(hits[:count])
         if (tokens := estimate(text)) <= budget:
             return DocsPart(text, tokens, tuple(hits[:count]), len(hits) - count)
     return DocsPart("", 0, (), len(hits))
 
 
-def rendered(hits: Sequence[DocHit]) -> str:
-    """Trusted documents first, each kind in the order of the hits."""
+def render_hits(hits: Sequence[DocHit]) -> str:
+    """Renders trusted documents first, each kind in the order of the hits."""
     trusted = [quote(hit) for hit in hits if hit.chunk.trust == "trusted"]
     others = [quote(hit) for hit in hits if hit.chunk.trust != "trusted"]
     parts = ((TRUSTED, trusted), (RECALLED, others))
@@ -43,6 +43,7 @@ def rendered(hits: Sequence[DocHit]) -> str:
 
 
 def quote(hit: DocHit) -> str:
+    """Renders one hit with its reference, escaped so that its text cannot end its own quotation."""
     chunk = hit.chunk
     lines = f' lines="{hit.lines[0]}-{hit.lines[1]}"' if hit.lines else ""
     place = f'ref="{escape_attribute(chunk.record_ref)}"{lines}'

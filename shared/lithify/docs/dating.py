@@ -27,26 +27,26 @@ _FORMS: Final = (
 
 
 def ts_hint(path: str, text: str) -> str | None:
-    """The date in the front matter, else the last one in the path, else nothing; as YYYY-MM-DD."""
+    """Returns the date in the front matter, else the last one in the path, else nothing; as YYYY-MM-DD."""
     written = _HEAD_DATE.search(front_matter(text))
-    dated = _real(*map(int, written[1].split("-"))) if written else None
+    dated = _real_date(*map(int, written[1].split("-"))) if written else None
     found = dated or date_in_path(path)
     return found.isoformat() if found else None
 
 
 def dates_in(text: str) -> Iterator[date]:
-    """Those that are real; numbers and month names in English, and the forms of Chinese and Japanese."""
+    """Yields real dates; it knows numbers and month names in English, and the forms of Chinese and Japanese."""
     for form in _FORMS:
         for match in form.finditer(text):
             parts = match.groupdict()
             month = int(parts["number"]) if parts.get("number") else _month(parts["month"])
-            found = _real(int(parts["year"]), month, int(parts["day"]))
+            found = _real_date(int(parts["year"]), month, int(parts["day"]))
             if found is not None:
                 yield found
 
 
-def in_words(day: date) -> str:
-    """As people write it, and as machines do."""
+def date_in_words(day: date) -> str:
+    """Writes a date as people do, and as machines do."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year} {day.isoformat()}"
 
 
@@ -54,7 +54,7 @@ def _month(name: str) -> int:
     return next(number for number, month in enumerate(MONTHS, start=1) if month.startswith(name.lower()))
 
 
-def _real(year: int, month: int, day: int) -> date | None:
+def _real_date(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:

@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from lithify.docs.naming import checked_repo
-from lithify.docs.sources import DocKind, checked_kind
+from lithify.docs.sources import DocKind, checked_kind, checked_repo
 from lithify.errors import Invalid
 from lithify.memory.ranking.decay import HALF_LIFE_DAYS
 from lithify.memory.ranking.diversity import RELEVANCE_SHARE
@@ -59,7 +58,7 @@ class DocQuery:
 
     @property
     def depth(self) -> int:
-        """How many candidates each list is asked for."""
+        """Returns how many candidates each list is asked for."""
         return self.limit * self.multiplier
 
 

@@ -3,47 +3,60 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from lithify.docs.chunk import Chunk
+from lithify.docs.document import Chunk
 from lithify.docs.query import DocQuery
-from lithify.docs.trace import Leg, Listed, Pick, Scored
+from lithify.docs.trace import Leg, LegHit, PickedChunk, ScoredChunk
 from lithify.memory.ranking.decay import decay_factor
 from lithify.memory.ranking.diversity import Passage, diversify, relative_relevance
 from lithify.memory.ranking.fusion import RRF_LIMIT, Fused, Hit, fuse_ranks, fuse_weighted
 
 
-def fused(query: DocQuery, lexical: Leg, vector: Leg) -> tuple[Fused, ...]:
-    """A list that could not be had leaves all to the other one; in a mode of one list it was not asked for."""
+def fuse_legs(query: DocQuery, lexical: Leg, vector: Leg) -> tuple[Fused, ...]:
+    """Fuses two lists; one that could not be had, or was not asked for, leaves all to the other one."""
     if query.fusion == "weighted":
         return fuse_weighted(_hits_or_none(lexical), _hits_or_none(vector), query.weights)
     return fuse_ranks(_hits(lexical), _hits(vector), max(RRF_LIMIT, query.limit))
 
 
-def decayed(query: DocQuery, ranked: Sequence[Fused], chunks: Mapping[str, Chunk], now_ms: int) -> tuple[Scored, ...]:
-    """In the order of the decayed scores; equal ones stay as they were."""
+def apply_decay(
+    query: DocQuery, ranked: Sequence[Fused], chunks: Mapping[str, Chunk], now_ms: int
+) -> tuple[ScoredChunk, ...]:
+    """Returns candidates in the order of their scores with decay; equal ones stay as they were."""
     today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
 
-    def scored(one: Fused) -> Scored:
+    def score(one: Fused) -> ScoredChunk:
         factor = decay_factor(_day(chunks[one.key]), today, query.half_life_days) if query.decay else 1.0
-        parts = (one.score, one.lexical, one.vector, one.lexical_rank, one.vector_rank)
-        return Scored(one.key, one.score * factor, *parts, factor)
+        return ScoredChunk(
+            ref=one.key,
+            score=one.score * factor,
+            fused=one.score,
+            lexical=one.lexical,
+            vector=one.vector,
+            lexical_rank=one.lexical_rank,
+            vector_rank=one.vector_rank,
+            decay=factor,
+        )
 
-    return tuple(sorted(map(scored, ranked), key=lambda one: -one.score))
+    return tuple(sorted(map(score, ranked), key=lambda one: -one.score))
 
 
-def picked(query: DocQuery, ranked: Sequence[Scored], text_of: Callable[[str], str]) -> tuple[Pick, ...]:
+def pick_chunks(
+    query: DocQuery, ranked: Sequence[ScoredChunk], text_of: Callable[[str], str]
+) -> tuple[PickedChunk, ...]:
+    """Returns the best candidates, with variety if it was asked for."""
     if not query.mmr:
-        return tuple(Pick(one.ref, one.score, None, text_of(one.ref)) for one in ranked[: query.limit])
+        return tuple(PickedChunk(one.ref, one.score, None, text_of(one.ref)) for one in ranked[: query.limit])
     scores = {one.ref: one.score for one in ranked}
     relevance = relative_relevance([one.score for one in ranked])
     passages = [Passage(one.ref, text_of(one.ref), share) for one, share in zip(ranked, relevance, strict=True)]
     varied = diversify(passages, query.limit, query.lambda_, query.threshold)
-    return tuple(Pick(one.key, scores[one.key], one.value, text_of(one.key)) for one in varied)
+    return tuple(PickedChunk(one.key, scores[one.key], one.value, text_of(one.key)) for one in varied)
 
 
-def listed(scores: Mapping[str, float]) -> tuple[Listed, ...]:
-    """Best first; equal scores by reference, so that the same list is the same on every engine."""
+def rank_scores(scores: Mapping[str, float]) -> tuple[LegHit, ...]:
+    """Ranks references, best first; equal scores by reference, so that the same list is the same on every engine."""
     ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(Listed(ref, rank, score) for rank, (ref, score) in enumerate(ordered, start=1))
+    return tuple(LegHit(ref, rank, score) for rank, (ref, score) in enumerate(ordered, start=1))
 
 
 def _hits(leg: Leg) -> list[Hit]:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from lithify.docs.chunk import Chunk
-from lithify.docs.corpus import Corpus, read_corpus
-from lithify.docs.document import Document, Lines
+from lithify.docs.document import Chunk, Lines, RepoDocument
 from lithify.docs.query import DocQuery
-from lithify.docs.ranking import decayed, fused, listed, picked
-from lithify.docs.space import COLLECTION, Space
-from lithify.docs.trace import Leg, Pick, Scored, Trace
+from lithify.docs.ranking import apply_decay, fuse_legs, pick_chunks, rank_scores
+from lithify.docs.space import COLLECTION, CorpusState, Space, read_corpus
+from lithify.docs.trace import DocTrace, Leg, PickedChunk, ScoredChunk
 from lithify.docs.wording import query_vector
 from lithify.docs.writing import document_id
 from lithify.embedding import Embedder
@@ -39,18 +37,20 @@ class DocHit:
 
     chunk: Chunk
     lines: Lines | None
-    scored: Scored
+    scored: ScoredChunk
     diversity: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DocResults:
+    """Hits, best first, with the explanation of the answer."""
+
     hits: tuple[DocHit, ...]
-    trace: Trace
+    trace: DocTrace
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """Why a list that was asked for is absent; empty if the answer is whole."""
+        """Returns why a list that was asked for is absent; empty if the answer is whole."""
         legs = (("words", self.trace.lexical), ("meaning", self.trace.vector))
         return tuple(f"{name}: {leg.absent}" for name, leg in legs if leg.absent not in (None, NOT_ASKED))
 
@@ -59,7 +59,7 @@ class Found:
 class Replay:
     """`same` means the same ids with the same scores; `corpus_same` that no document was written in between."""
 
-    found: Found
+    found: DocResults
     same: bool
     corpus_same: bool
     differences: tuple[str, ...]
@@ -85,8 +85,10 @@ class DocSearch:
     space: Space
     embedder: Embedder | None
 
-    async def find(self, scope: TenantScope, query: DocQuery, now_ms: int, /, deadline_s: float | None = None) -> Found:
-        """Best first. The list by meaning is given up at the deadline, or when anything about it fails.
+    async def find(
+        self, scope: TenantScope, query: DocQuery, now_ms: int, /, deadline_s: float | None = None
+    ) -> DocResults:
+        """Finds chunks, best first. The list by meaning is given up at the deadline, or when anything about it fails.
 
         Raises Unavailable only if no list at all could be had.
         """
@@ -100,17 +102,27 @@ class DocSearch:
         failed = lexical.error or vector.error
         if failed is not None and not chunks and (lexical.leg.absent and vector.leg.absent):
             raise failed
-        ranked = decayed(query, fused(query, lexical.leg, vector.leg), chunks, now_ms)
-        final = picked(query, ranked, lambda ref: chunks[ref].text)
-        hits = await self._located(tenant, final, ranked, chunks)
+        ranked = apply_decay(query, fuse_legs(query, lexical.leg, vector.leg), chunks, now_ms)
+        final = pick_chunks(query, ranked, lambda ref: chunks[ref].text)
+        hits = await self._locate(tenant, final, ranked, chunks)
         timings = {"lexical": lexical.ms, "vector": vector.ms, "total": _since(started)}
-        model = self.space.fingerprint
-        return Found(hits, Trace(query, now_ms, corpus, model, lexical.leg, vector.leg, ranked, final, timings))
+        trace = DocTrace(
+            query=query,
+            now_ms=now_ms,
+            corpus=corpus,
+            model=self.space.fingerprint,
+            lexical=lexical.leg,
+            vector=vector.leg,
+            fused=ranked,
+            final=final,
+            timings=timings,
+        )
+        return DocResults(hits, trace)
 
-    async def replay(self, scope: TenantScope, trace: Trace, /) -> Replay:
+    async def replay(self, scope: TenantScope, trace: DocTrace, /) -> Replay:
         """Asks the same again, as of the same moment. Raises Unavailable."""
         again = await self.find(scope, trace.query, trace.now_ms, deadline_s=REPLAY_PATIENCE_S)
-        differences = tuple(compared(trace, again.trace))
+        differences = tuple(list_differences(trace, again.trace))
         corpus_same = trace.corpus.generation == again.trace.corpus.generation
         return Replay(again, not differences, corpus_same, differences)
 
@@ -123,7 +135,7 @@ class DocSearch:
             words = query_vector(query.text, self.analyser)
             if not words.indices:
                 return _Answer(Leg(), {}, _since(started))
-            return await self._listed(scope, query, LEXICAL, words, started)
+            return await self._ask_list(scope, query, LEXICAL, words, started)
         except Unavailable as error:
             return _Answer(Leg(absent=str(error)), {}, _since(started), error)
 
@@ -139,31 +151,35 @@ class DocSearch:
             async with asyncio.timeout(patience_s):
                 question = partial(_question, query.text, self.embedder)
                 vector = await asyncio.get_running_loop().run_in_executor(self.executor, question)
-                return await self._listed(scope, query, FULL_TIER, vector, started)
+                return await self._ask_list(scope, query, FULL_TIER, vector, started)
         except TimeoutError:
             reason = f"the model did not answer in {patience_s:g} s"
         except Exception as error:  # noqa: BLE001 - whatever a model throws, words can still answer
             reason = f"{type(error).__name__}: {error}"
         return _Answer(Leg(absent=reason), {}, _since(started), Unavailable(reason))
 
-    async def _listed(
+    async def _ask_list(
         self, scope: TenantScope, query: DocQuery, using: str, vector: Vector | SparseVector, started: float
     ) -> _Answer:
         wanted = Query(where_of(query), using, vector, query.depth)
         [hits] = await self.store.query_batch(scope, COLLECTION, [wanted])
         chunks = {chunk.record_ref: chunk for chunk in (Chunk.from_payload(hit.payload) for hit in hits)}
         scores = {ref: hit.score for ref, hit in zip(chunks, hits, strict=True)}
-        return _Answer(Leg(listed(scores)), chunks, _since(started))
+        return _Answer(Leg(rank_scores(scores)), chunks, _since(started))
 
-    async def _corpus(self, scope: TenantScope) -> Corpus:
-        """An answer without its version is still an answer."""
+    async def _corpus(self, scope: TenantScope) -> CorpusState:
+        """Reads the state of the corpus; an answer without it is still an answer."""
         try:
             return await read_corpus(self.store, scope)
         except Unavailable:
-            return Corpus("unknown")
+            return CorpusState("unknown")
 
-    async def _located(
-        self, scope: TenantScope, final: tuple[Pick, ...], ranked: tuple[Scored, ...], chunks: Mapping[str, Chunk]
+    async def _locate(
+        self,
+        scope: TenantScope,
+        final: tuple[PickedChunk, ...],
+        ranked: tuple[ScoredChunk, ...],
+        chunks: Mapping[str, Chunk],
     ) -> tuple[DocHit, ...]:
         scored = {one.ref: one for one in ranked}
         places = await self._lines(scope, [chunks[one.ref] for one in final])
@@ -175,12 +191,12 @@ class DocSearch:
             found = await self.store.fetch(scope, COLLECTION, list(ids))
         except Unavailable:
             return {}
-        documents = [Document.from_payload(record.payload) for record in found]
+        documents = [RepoDocument.from_payload(record.payload) for record in found]
         return {one.name.ref(chunk_id): lines for one in documents for chunk_id, lines in one.lines.items()}
 
 
 def where_of(query: DocQuery) -> Where:
-    """Only chunks have vectors, so nothing else need be excluded."""
+    """Selects what was asked for; only chunks have vectors, so nothing else need be excluded."""
     where = Where()
     if query.repos:
         where = where.any_of("repo", query.repos)
@@ -189,18 +205,19 @@ def where_of(query: DocQuery) -> Where:
     return where
 
 
-def compared(then: Trace, now: Trace) -> list[str]:
-    """What differs between two receipts, apart from the time they took; empty if nothing does."""
-    told = []
+def list_differences(then: DocTrace, now: DocTrace) -> list[str]:
+    """Says what differs between two receipts, apart from the time they took; empty if nothing does."""
+    differences = []
     if then.model != now.model:
-        told.append(f"the model was {then.model}, and is {now.model}")
+        differences.append(f"the model was {then.model}, and is {now.model}")
     for name, one, other in (("words", then.lexical, now.lexical), ("meaning", then.vector, now.vector)):
         if one.absent != other.absent:
-            told.append(f"{name}: {one.absent or 'answered'} then, {other.absent or 'answered'} now")
-    before, after = [(one.ref, one.score) for one in then.final], [(one.ref, one.score) for one in now.final]
+            differences.append(f"{name}: {one.absent or 'answered'} then, {other.absent or 'answered'} now")
+    before = [(one.ref, one.score) for one in then.final]
+    after = [(one.ref, one.score) for one in now.final]
     if before != after:
-        told.append(f"results were {before}, and are {after}")
-    return told
+        differences.append(f"results were {before}, and are {after}")
+    return differences
 
 
 def _question(text: str, embedder: Embedder) -> Vector:

@@ -6,15 +6,15 @@ from typing import Any, Final, Self
 
 from pydantic import TypeAdapter, ValidationError
 
-from lithify.docs.corpus import Corpus
 from lithify.docs.query import DocQuery
+from lithify.docs.space import CorpusState
 from lithify.errors import Invalid
 
 KIND: Final = "docs"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class LegHit:
     """One place of a list; `score` is the engine's."""
 
     ref: str
@@ -24,14 +24,14 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """What one list answered; `absent` says why there is none."""
+    """Holds what one list answered; `absent` says why there is none."""
 
-    hits: tuple[Listed, ...] = ()
+    hits: tuple[LegHit, ...] = ()
     absent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredChunk:
     """One fused candidate: `score` is `fused` times `decay`; `lexical` and `vector` are what the lists gave to it."""
 
     ref: str
@@ -45,7 +45,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Pick:
+class PickedChunk:
     """One result; `diversity` is the value it was picked with, None if variety was not asked for."""
 
     ref: str
@@ -55,17 +55,17 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """Plain data. `timings` are in ms and the only part that differs when the same is asked again."""
+class DocTrace:
+    """Explains one answer. `timings` are in ms and the only part that differs when the same is asked again."""
 
     query: DocQuery
     now_ms: int
-    corpus: Corpus
+    corpus: CorpusState
     model: str
     lexical: Leg
     vector: Leg
-    fused: tuple[Scored, ...]
-    final: tuple[Pick, ...]
+    fused: tuple[ScoredChunk, ...]
+    final: tuple[PickedChunk, ...]
     timings: Mapping[str, float]
 
     def as_json(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Trace:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """Raises Invalid for what is not such a receipt."""
+        """Reads what `as_json` wrote. Raises Invalid for what is not such a receipt."""
         if data.get("kind") != KIND:
             raise Invalid(f"the receipt is not of a docs search but of {data.get('kind')!r}")
         try:

@@ -9,7 +9,7 @@ from lithify.errors import Invalid
 
 Trust = Literal["trusted", "untrusted"]
 TRUSTS: Final[tuple[Trust, ...]] = get_args(Trust)
-KIND: Final = "ruling"
+RULING_KIND: Final = "ruling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Ruling:
     content_hash: str  # of the text the ruling was about
 
     def payload(self) -> dict[str, Any]:
-        return {"kind": KIND, **asdict(self)}
+        return {"kind": RULING_KIND, **asdict(self)}
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Self:
@@ -36,19 +36,23 @@ class Ruling:
 
 
 def trust_of(source_kind: SourceKind, doc_kind: DocKind, content_hash: str, ruling: Ruling | None) -> Trust:
-    """A promotion holds for the text it was about; a demotion holds until somebody rules again."""
+    """Decides whether a document is trusted.
+
+    A promotion holds for the text it was about; a demotion holds until somebody rules again.
+    """
     if ruling is not None and (ruling.after == "untrusted" or ruling.content_hash == content_hash):
         return ruling.after
-    return _by_origin(source_kind, doc_kind)
+    return _trust_of_origin(source_kind, doc_kind)
 
 
 def checked_trust(trust: str) -> Trust:
+    """Returns the trust as it is. Raises Invalid for an unknown one."""
     if trust not in TRUSTS:
         raise Invalid(f"trust {trust!r} is unknown; known are {', '.join(TRUSTS)}")
     return trust
 
 
-def _by_origin(source_kind: SourceKind, doc_kind: DocKind) -> Trust:
+def _trust_of_origin(source_kind: SourceKind, doc_kind: DocKind) -> Trust:
     if source_kind == "operator" and doc_kind in ("decision", "roadmap", "spec"):
         return "trusted"
     return "untrusted"

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from lithify.docs.chunk import Chunk
-from lithify.docs.dating import dates_in, in_words
+from lithify.docs.dating import date_in_words, dates_in
+from lithify.docs.document import Chunk
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import SparseVector
 
@@ -22,7 +22,7 @@ _MAX_FOLDERS: Final = 12
 
 
 def chunk_vector(chunk: Chunk, analyser: LexicalAnalyser) -> SparseVector:
-    """Over text, heading path and path; work for an executor."""
+    """Makes the sparse vector over text, heading path and path; work for an executor."""
     words = "\n".join((chunk.heading_path, chunk.path, chunk.title, chunk.text))
     dated = f"{words}\n{chunk.ts_hint}" if chunk.ts_hint else words
     extra = synonyms(dated, analyser)
@@ -31,20 +31,20 @@ def chunk_vector(chunk: Chunk, analyser: LexicalAnalyser) -> SparseVector:
 
 
 def query_vector(text: str, analyser: LexicalAnalyser) -> SparseVector:
-    """Nothing in the text is syntax: it is words, or nothing."""
+    """Makes the sparse vector of a question; nothing in the text is syntax: it is words, or nothing."""
     indices, values = analyser.query_vector(text, synonyms(text, analyser))
     return SparseVector(tuple(indices), tuple(values))
 
 
 def synonyms(text: str, analyser: LexicalAnalyser) -> list[str]:
-    """Tokens for dates in words and numbers, for the beginning of hashes, and for the ends of paths."""
-    dates = [token for day in dict.fromkeys(dates_in(text)) for token in analyser.tokens(in_words(day))]
+    """Returns tokens for dates in words and numbers, for the beginning of hashes, and for the ends of paths."""
+    dates = [token for day in dict.fromkeys(dates_in(text)) for token in analyser.tokens(date_in_words(day))]
     hashes = [match[0][:SHORT_HASH].lower() for match in _HASH.finditer(text)]
     return [*dates, *dict.fromkeys(hashes), *dict.fromkeys(_path_ends(text))]
 
 
 def _path_ends(text: str) -> Iterator[str]:
-    """`keys.py` and `streams/keys.py` of `shared/streams/keys.py`; the whole is a word already."""
+    """Yields `keys.py` and `streams/keys.py` of `shared/streams/keys.py`; the whole is a word already."""
     for match in _PATH.finditer(text):
         folders = match[0].strip(".-").lower().split("/")[-_MAX_FOLDERS:]
         yield from ("/".join(folders[n:]) for n in range(1, len(folders)))

@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from lithify.docs.chunking import chunked
-from lithify.docs.cutting import CAP, TARGET
-from lithify.docs.sections import slug
+from lithify.docs.chunking import CAP, TARGET, chunk_text
+from lithify.docs.outline import slug
 
 WORDS = ("harbour", "crane", "tide", "sluice", "berth", "anchor", "quay", "潮汐", "係留索", "E_PUMP_204", "a/b.md")
 
@@ -17,7 +16,7 @@ def solid(text: str) -> str:
 
 
 def ids(path: str, text: str) -> list[str]:
-    return [piece.chunk_id for piece in chunked(path, text).pieces]
+    return [piece.chunk_id for piece in chunk_text(path, text).chunks]
 
 
 def made_document(seed: int) -> str:
@@ -47,7 +46,7 @@ def made_document(seed: int) -> str:
 def test_chunks_lose_nothing_and_stay_under_the_cap(seed: int, suffix: str) -> None:
     """spec 10.2"""
     text = made_document(seed)
-    pieces = chunked(f"a.{suffix}", text).pieces
+    pieces = chunk_text(f"a.{suffix}", text).chunks
     assert solid("".join(piece.text for piece in pieces)) == solid(text)
     assert max(len(piece.text) for piece in pieces) <= CAP
     assert len({piece.chunk_id for piece in pieces}) == len(pieces)
@@ -57,7 +56,7 @@ def test_chunks_lose_nothing_and_stay_under_the_cap(seed: int, suffix: str) -> N
 def test_the_lines_of_a_chunk_are_those_where_it_stands(seed: int) -> None:
     text = made_document(seed)
     lines = text.split("\n")
-    for piece in chunked("a.md", text).pieces:
+    for piece in chunk_text("a.md", text).chunks:
         first, last = piece.lines
         assert solid(piece.text) in solid("\n".join(lines[first - 1 : last]))
         assert solid(piece.text.split("\n")[0]) in solid(lines[first - 1])
@@ -77,58 +76,60 @@ def test_a_growing_section_does_not_move_the_ids_of_equal_headings() -> None:
 
 
 def test_text_before_the_first_heading_and_front_matter_are_the_top() -> None:
-    [top, first] = chunked("a.md", "---\ndate: 2024-01-02\n---\nHello\n\n# One\n\ntext\n").pieces
+    [top, first] = chunk_text("a.md", "---\ndate: 2024-01-02\n---\nHello\n\n# One\n\ntext\n").chunks
     assert (top.chunk_id, top.heading_path, top.lines) == ("_top", "", (1, 4))
     assert (first.chunk_id, first.heading_path, first.lines) == ("one", "One", (6, 8))
 
 
 def test_the_heading_path_leads_from_the_root() -> None:
     body = "text " * 120
-    pieces = chunked("a.md", f"# A\n\n{body}\n\n## B\n\n{body}\n\n### C\n\n{body}\n\n## D\n\n{body}\n").pieces
+    pieces = chunk_text("a.md", f"# A\n\n{body}\n\n## B\n\n{body}\n\n### C\n\n{body}\n\n## D\n\n{body}\n").chunks
     assert [piece.heading_path for piece in pieces] == ["A", "A > B", "A > B > C", "A > D"]
 
 
 def test_a_heading_without_text_stands_with_the_section_below_it() -> None:
-    cut = chunked("a.md", "# Handbook\n\n## Berths\n\nKeep them clear.\n")
-    assert [(piece.chunk_id, piece.heading_path) for piece in cut.pieces] == [("berths", "Handbook > Berths")]
+    cut = chunk_text("a.md", "# Handbook\n\n## Berths\n\nKeep them clear.\n")
+    assert [(piece.chunk_id, piece.heading_path) for piece in cut.chunks] == [("berths", "Handbook > Berths")]
     assert cut.title == "Handbook"
 
 
 def test_short_neighbours_under_one_parent_share_a_chunk() -> None:
     text = "# Log\n\nintro\n\n" + "".join(f"## Day {n}\n\nQuiet.\n\n" for n in range(40))
     assert 2 < len(ids("a.md", text)) < 30
-    [first, *_] = chunked("a.md", "# A\n\none\n\n## B\n\ntwo\n").pieces
+    [first, *_] = chunk_text("a.md", "# A\n\none\n\n## B\n\ntwo\n").chunks
     assert "two" not in first.text
 
 
 def test_code_is_not_cut_unless_it_is_too_long_itself() -> None:
     code = "```\n" + "call(a). Then b.\n\n" * 80 + "```"
     prose = "A sentence about quays. " * 40
-    pieces = [piece.text for piece in chunked("a.md", f"# A\n\n{prose}\n\n{code}\n\n{prose}\n\n- x\n\n{prose}").pieces]
+    pieces = [
+        piece.text for piece in chunk_text("a.md", f"# A\n\n{prose}\n\n{code}\n\n{prose}\n\n- x\n\n{prose}").chunks
+    ]
     assert TARGET < len(code) <= CAP
     assert code in pieces
-    alone = chunked("a.md", "```\n" + "line of code\n" * 400 + "```\n").pieces
+    alone = chunk_text("a.md", "```\n" + "line of code\n" * 400 + "```\n").chunks
     assert len(alone) > 1
     assert all(piece.text.endswith(("code", "```")) for piece in alone)
 
 
 def test_long_prose_is_cut_between_sentences() -> None:
-    pieces = chunked("a.md", "The tide is low. " * 300).pieces
+    pieces = chunk_text("a.md", "The tide is low. " * 300).chunks
     assert all(piece.text.endswith("low.") for piece in pieces)
-    assert all(piece.text.endswith("。") for piece in chunked("a.md", "潮が引いた。" * 600).pieces)
+    assert all(piece.text.endswith("。") for piece in chunk_text("a.md", "潮が引いた。" * 600).chunks)
 
 
 def test_underlined_headings_of_rst_are_headings() -> None:
     text = "=====\nTides\n=====\n\nIntro.\n\nPumps\n-----\n\nWet.\n\n- a\n\nCranes\n------\n\nTall.\n"
-    cut = chunked("a.rst", text)
+    cut = chunk_text("a.rst", text)
     assert cut.title == "Tides"
-    assert cut.pieces[0].heading_path == "Tides"
-    assert {heading for piece in cut.pieces for heading in piece.heading_path.split(" > ")} >= {"Tides", "Pumps"}
-    assert chunked("a.txt", text).pieces[0].chunk_id == "_top"
+    assert cut.chunks[0].heading_path == "Tides"
+    assert {heading for piece in cut.chunks for heading in piece.heading_path.split(" > ")} >= {"Tides", "Pumps"}
+    assert chunk_text("a.txt", text).chunks[0].chunk_id == "_top"
 
 
 def test_nothing_gives_nothing() -> None:
-    assert chunked("a.md", " \n\n\t\n").pieces == ()
+    assert chunk_text("a.md", " \n\n\t\n").chunks == ()
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lithify.docs.naming import DocName, parse_ref
-from lithify.docs.sources import DocKind, Source, SourceKind, kind_of
+from lithify.docs.sources import DocKind, DocName, DocSource, SourceKind, kind_of, parse_ref
 from lithify.docs.trust import Ruling, Trust, trust_of
 from lithify.errors import Invalid
 
@@ -31,7 +30,7 @@ RULING = Ruling("r1", "acme", "harbour", "a.md", "untrusted", "trusted", "ada", 
 )
 def test_the_path_tells_the_kind(path: str, kind: DocKind) -> None:
     assert kind_of(path) == kind
-    assert Source(path, "x").doc_kind == kind
+    assert DocSource(path, "x").doc_kind == kind
 
 
 @pytest.mark.parametrize(
@@ -62,10 +61,14 @@ def test_a_promotion_holds_for_its_text_and_a_demotion_for_every_text() -> None:
 
 
 def test_the_digest_changes_with_text_kind_and_origin_only() -> None:
-    one = Source("a.md", "text")
-    others = [Source("a.md", "text!"), Source("a.md", "text", "spec"), Source("a.md", "text", source_kind="web")]
+    one = DocSource("a.md", "text")
+    others = [
+        DocSource("a.md", "text!"),
+        DocSource("a.md", "text", "spec"),
+        DocSource("a.md", "text", source_kind="web"),
+    ]
     assert len({one.digest, *(other.digest for other in others)}) == 4
-    assert Source("a.md", "text", "other").digest == one.digest
+    assert DocSource("a.md", "text", "other").digest == one.digest
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,7 @@ def test_the_digest_changes_with_text_kind_and_origin_only() -> None:
 )
 def test_what_can_never_be_stored_is_refused(more: dict[str, str], words: str) -> None:
     with pytest.raises(Invalid, match=words):
-        Source(**({"path": "a.md", "text": "x"} | more))  # type: ignore[arg-type]  # that is the point
+        DocSource(**({"path": "a.md", "text": "x"} | more))  # type: ignore[arg-type]  # that is the point
 
 
 @pytest.mark.parametrize("path", ["a.md", "a#b.md", "a b/c:d.md", "深/潮.md"])

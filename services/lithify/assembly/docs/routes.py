@@ -27,8 +27,7 @@ from lithify.assembly.docs.schema import (
     RulingView,
 )
 from lithify.assembly.docs.service import DocsDesk
-from lithify.docs.naming import MAX_REPO
-from lithify.docs.sources import DocKind, SourceKind
+from lithify.docs.sources import MAX_REPO, DocKind, SourceKind
 from lithify.events import TenantScope
 from lithify.http import JsonRoute
 from lithify.http.authorization import Access, calling_key

@@ -5,15 +5,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from lithify.assembly.schema import DeadlineMs, Now, Question
-from lithify.docs.corpus import Shelf
-from lithify.docs.document import Document
-from lithify.docs.holdings import Located
-from lithify.docs.naming import MAX_PATH, MAX_REPO
+from lithify.docs.document import RepoDocument
+from lithify.docs.holdings import LocatedChunk
 from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, Fusion, SearchMode
 from lithify.docs.search import DocHit
-from lithify.docs.sources import MAX_CHARS, DocKind, Source, SourceKind
+from lithify.docs.sources import MAX_CHARS, MAX_PATH, MAX_REPO, DocKind, DocSource, SourceKind
+from lithify.docs.space import RepoSummary
 from lithify.docs.trust import Ruling, Trust
-from lithify.docs.writing import Change
+from lithify.docs.writing import DocChange
 from lithify.events.turn import Identifier
 
 MAX_BATCH = 512
@@ -39,8 +38,8 @@ class DocInput(BaseModel):
 class PathedDoc(DocInput):
     path: DocPath
 
-    def source(self) -> Source:
-        return Source(self.path, self.text, self.kind, self.source_kind)
+    def source(self) -> DocSource:
+        return DocSource(self.path, self.text, self.kind, self.source_kind)
 
 
 class BatchInput(BaseModel):
@@ -60,7 +59,7 @@ class BatchItem(BaseModel):
     error: str | None = None
 
     @classmethod
-    def of(cls, change: Change) -> Self:
+    def of(cls, change: DocChange) -> Self:
         written = len(change.added) + len(change.changed) + len(change.removed)
         if not written:
             return cls(path=change.path, status="unchanged")
@@ -86,7 +85,7 @@ class ShelfView(BaseModel):
     synced_at: int | None = Field(description="In ms.")
 
     @classmethod
-    def of(cls, shelf: Shelf) -> Self:
+    def of(cls, shelf: RepoSummary) -> Self:
         return cls(
             repo=shelf.repo,
             version=shelf.version,
@@ -108,7 +107,7 @@ class ChunkView(BaseModel):
     text: str
 
     @classmethod
-    def of(cls, located: Located) -> Self:
+    def of(cls, located: LocatedChunk) -> Self:
         chunk = located.chunk
         return cls(ref=chunk.record_ref, heading_path=chunk.heading_path, lines=located.lines, text=chunk.text)
 
@@ -125,7 +124,7 @@ class DocSummary(BaseModel):
     stored_at: int = Field(description="In ms.")
 
     @classmethod
-    def of(cls, document: Document) -> Self:
+    def of(cls, document: RepoDocument) -> Self:
         return cls(
             repo=document.repo,
             path=document.path,

@@ -33,10 +33,9 @@ from lithify.assembly.service import DEADLINE_MS, NOTES_MS
 from lithify.assembly.traces import MAX_BYTES, keep_trace, new_trace_id, read_trace
 from lithify.docs.holdings import Holdings
 from lithify.docs.jobs import LaneRuns, request_vectors
-from lithify.docs.naming import DocName
-from lithify.docs.search import DocSearch, Found, Replay
-from lithify.docs.sources import Source
-from lithify.docs.trace import Trace
+from lithify.docs.search import DocResults, DocSearch, Replay
+from lithify.docs.sources import DocName, DocSource
+from lithify.docs.trace import DocTrace
 from lithify.errors import Invalid, Unavailable
 from lithify.events import Clock, TenantScope
 from lithify.http import NotFound
@@ -62,7 +61,7 @@ class DocsDesk:
     async def catalogue(self, scope: TenantScope) -> Catalogue:
         shelves = await self.holdings.catalogue(scope)
         return Catalogue(
-            repos=[ShelfView.of(shelf) for shelf in shelves], unembedded=await self.holdings.unembedded(scope)
+            repos=[ShelfView.of(shelf) for shelf in shelves], unembedded=await self.holdings.count_unembedded(scope)
         )
 
     async def digests(self, scope: TenantScope, repo: str) -> Digests:
@@ -90,7 +89,7 @@ class DocsDesk:
         return BatchAnswer(results=[*refused, *written, *removed])
 
     async def _write(
-        self, scope: TenantScope, repo: str, sources: Sequence[Source], version: str | None
+        self, scope: TenantScope, repo: str, sources: Sequence[DocSource], version: str | None
     ) -> list[BatchItem]:
         if not sources:
             return []
@@ -152,7 +151,7 @@ class DocsDesk:
             raise NotFound(f"trace_id: no trace {trace_id!r}; it never was or has expired")
         if "shortened" in found:
             raise Invalid(f"trace_id: {trace_id!r} was shortened for its size and cannot be compared")
-        return await self.search.replay(scope, Trace.from_json(without_notes(found)))
+        return await self.search.replay(scope, DocTrace.from_json(without_notes(found)))
 
     async def rule(
         self, scope: TenantScope, repo: str, path: str, wanted: PromotionInput, key_id: str | None
@@ -174,9 +173,9 @@ class DocsDesk:
         return LaneView(last=receipts[0] if receipts else None, history=history, notices=notices)
 
 
-def checked(repo: str, documents: Sequence[PathedDoc]) -> tuple[list[Source], list[BatchItem]]:
+def checked(repo: str, documents: Sequence[PathedDoc]) -> tuple[list[DocSource], list[BatchItem]]:
     """What can be stored, and why the rest cannot; of two with one path the last counts."""
-    sources, refused = dict[str, Source](), list[BatchItem]()
+    sources, refused = dict[str, DocSource](), list[BatchItem]()
     for document in documents:
         try:
             sources[DocName(repo, document.path).path] = document.source()
@@ -199,7 +198,7 @@ def removable(repo: str, paths: Sequence[str]) -> tuple[list[str], list[BatchIte
 NOTES: Final = ("now", "degraded")
 
 
-def receipt(found: Found) -> dict[str, Any]:
+def receipt(found: DocResults) -> dict[str, Any]:
     """The trace with the two notes every receipt has; its long lists lose their end where it would be too large."""
     whole = found.trace.as_json() | {"now": found.trace.now_ms, "degraded": list(found.degraded)}
     while len(orjson.dumps(whole)) > MAX_BYTES and any(whole[leg]["hits"] for leg in ("lexical", "vector")):

@@ -8,9 +8,9 @@ from lithify.assembly.deadlines import Deadline, attempt
 from lithify.assembly.prompt.context import Draft, Ingredients, Terms, draft
 from lithify.assembly.prompt.token_counter import Counter
 from lithify.assembly.schema import Block, Entry, IncludeDocs
-from lithify.docs.block import TRUSTED, DocsPart, docs_block
+from lithify.docs.block import TRUSTED, DocsPart, render_docs_block
 from lithify.docs.query import DocQuery
-from lithify.docs.search import DocHit, DocSearch, Found
+from lithify.docs.search import DocHit, DocResults, DocSearch
 from lithify.events import TenantScope
 from lithify.memory.prompt.rendering import RECALLED, TokenCounter
 
@@ -45,19 +45,19 @@ async def read_documents(
     found, missing = await attempt(
         ask(search, scope, wanted, query, terms, deadline), deadline, None, "documents cannot be read"
     )
-    part = NOTHING if found is None else docs_block(found.hits, limit, price_of(terms.counter))
+    part = NOTHING if found is None else render_docs_block(found.hits, limit, price_of(terms.counter))
     return Documents(part, limit, (*missing, *partly(found)))
 
 
 async def ask(
     search: DocSearch, scope: TenantScope, wanted: IncludeDocs, query: str, terms: Terms, deadline: Deadline
-) -> Found | None:
+) -> DocResults | None:
     question = DocQuery(query, repos=wanted.repos, limit=wanted.limit)
     # Half of the time for the model: at the end of all of it, words must still be able to answer.
     return await search.find(scope, question, terms.now_ms, deadline_s=deadline.left() / 2)
 
 
-def partly(found: Found | None) -> Iterator[str]:
+def partly(found: DocResults | None) -> Iterator[str]:
     if found is not None:
         yield from (f"documents were searched in part, {reason}" for reason in found.degraded)
 

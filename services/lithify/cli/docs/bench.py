@@ -23,7 +23,7 @@ from lithify.docs.holdings import Holdings
 from lithify.docs.jobs import EMBED
 from lithify.docs.query import DocQuery, SearchMode
 from lithify.docs.search import DocSearch
-from lithify.docs.sources import Source
+from lithify.docs.sources import DocSource
 from lithify.docs.space import Space
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.hash_embedder import HashEmbedder
@@ -62,7 +62,7 @@ def shipped(settings: Settings) -> dict[str, Any]:
 
 
 async def on_own_store(
-    settings: Settings, sources: Sequence[Source], questions: tuple[BenchmarkQuestion, ...]
+    settings: Settings, sources: Sequence[DocSource], questions: tuple[BenchmarkQuestion, ...]
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="lithify-docs-") as place, ThreadPoolExecutor(2) as executor:
         model, reason = open_embedder(settings)
@@ -89,7 +89,7 @@ class Shelf:
     space: Space
     model: Embedder | None
 
-    async def fill(self, sources: Sequence[Source]) -> None:
+    async def fill(self, sources: Sequence[DocSource]) -> None:
         holdings = Holdings(self.store, LexicalAnalyser(), self.executor, system_clock, self.space)
         await holdings.put_all(SCOPE, REPO, sources)
         if self.model is not None:

@@ -14,8 +14,7 @@ from lithify.cli.console import data, emit_json, talk
 from lithify.cli.docs.sync import Totals, Wanted, place, sync_folder
 from lithify.cli.query import AsJson, Url, excerpt, warn
 from lithify.docs.folder.reading import Folder, checked_folder, parse_allowlist
-from lithify.docs.naming import checked_repo
-from lithify.docs.sources import DOC_KINDS, SOURCE_KINDS, checked_kind, checked_source_kind
+from lithify.docs.sources import DOC_KINDS, SOURCE_KINDS, checked_kind, checked_repo, checked_source_kind
 from lithify.errors import Invalid
 from lithify.settings import load_settings
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from lithify.docs.folder.reading import Folder, SkippedFile
-from lithify.docs.sources import Source
+from lithify.docs.sources import DocSource
 
 
 @dataclass(slots=True)
@@ -20,7 +20,7 @@ class FolderChanges:
         """True if the folder holds none of the stored documents: not mounted, or a pattern with a typing mistake."""
         return bool(stored) and len(self.gone) == stored and not self.changed
 
-    def note(self, path: str, content: Source | SkippedFile, stored_digest: str | None) -> None:
+    def note(self, path: str, content: DocSource | SkippedFile, stored_digest: str | None) -> None:
         """Counts one file of the folder."""
         if isinstance(content, SkippedFile):
             self.skipped.append(content)

@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from lithify.docs.naming import checked_path
-from lithify.docs.sources import DEFAULT_INCLUDE, MAX_CHARS, SUFFIXES, DocKind, Source, SourceKind
+from lithify.docs.sources import DEFAULT_INCLUDE, MAX_CHARS, SUFFIXES, DocKind, DocSource, SourceKind, checked_path
 from lithify.errors import Invalid
 
 # No character of UTF-8 takes more than four: what is larger has too many of them for sure, and is not even read.
@@ -66,7 +65,7 @@ class Folder:
         """Lists the relative paths of all documents, sorted."""
         return sorted(path for path in walk_files(self.root) if self.allowed.allows(path))
 
-    def read(self, path: str) -> Source | SkippedFile:
+    def read(self, path: str) -> DocSource | SkippedFile:
         """Returns the document, or why there is none."""
         file = self.root / path
         try:
@@ -75,7 +74,7 @@ class Folder:
                 return SkippedFile(path, "is a link to a place outside the folder")
             if file.stat().st_size > MAX_BYTES:
                 return SkippedFile(path, f"is larger than {MAX_BYTES} bytes")
-            return Source(path, file.read_bytes().decode(), self.kind, self.source_kind)
+            return DocSource(path, file.read_bytes().decode(), self.kind, self.source_kind)
         except OSError as error:
             return SkippedFile(path, f"cannot be read: {error.strerror}")
         except UnicodeDecodeError as error:
@@ -84,10 +83,10 @@ class Folder:
             # A name that is no text must not spoil the report as well.
             return SkippedFile(path.encode(errors="replace").decode(), f"cannot be stored: {error}")
 
-    def read_all(self, paths: Sequence[str]) -> tuple[list[Source], list[SkippedFile]]:
+    def read_all(self, paths: Sequence[str]) -> tuple[list[DocSource], list[SkippedFile]]:
         """Reads these documents; one that vanished or was spoilt since it was listed is skipped."""
         read = [self.read(path) for path in paths]
-        sources = [one for one in read if isinstance(one, Source)]
+        sources = [one for one in read if isinstance(one, DocSource)]
         return sources, [one for one in read if isinstance(one, SkippedFile)]
 
 

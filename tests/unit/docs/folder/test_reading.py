@@ -7,7 +7,7 @@ import pytest
 
 from lithify.docs.folder.changes import compare_folder
 from lithify.docs.folder.reading import MAX_BYTES, Allowlist, Folder, SkippedFile, checked_folder, parse_allowlist
-from lithify.docs.sources import Source
+from lithify.docs.sources import DocSource
 from lithify.errors import Invalid
 
 EVERYTHING = Allowlist(("**",))
@@ -97,14 +97,14 @@ def test_a_folder_outside_of_the_roots_is_refused(tmp_path: Path) -> None:
 
 def test_only_what_differs_is_to_be_sent(tmp_path: Path) -> None:
     root = written(tmp_path, same_md="same", edited_md="new", fresh_md="fresh")
-    stored = {"same.md": Source("same.md", "same").digest, "edited.md": "old", "gone.md": "x"}
+    stored = {"same.md": DocSource("same.md", "same").digest, "edited.md": "old", "gone.md": "x"}
     changes = compare_folder(Folder(root, EVERYTHING), stored)
     assert (changes.changed, changes.gone, changes.unchanged) == (["edited.md", "fresh.md"], ["gone.md"], 1)
 
 
 def test_another_kind_is_another_document(tmp_path: Path) -> None:
     root = written(tmp_path, a_md="a")
-    stored = {"a.md": Source("a.md", "a").digest}
+    stored = {"a.md": DocSource("a.md", "a").digest}
     assert compare_folder(Folder(root, EVERYTHING, kind="spec"), stored).changed == ["a.md"]
 
 
