@@ -12,11 +12,11 @@ from lithify.docs.space import COLLECTION, Space
 from lithify.embedding import Manifest
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT
+from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.node.parts import Model, collection_spec
 from lithify.node.reembed import MIDDLE, Reembed, Report, moved
 from lithify.store import LEXICAL, TIER_NAMES, VectorStore, Where
 from lithify.store.memory_record import COLLECTION as MEMORIES
-from lithify.store.records import MISSING_TIERS
 from tests.contract.docs_parts import ACME, ANALYSER, REPO, RIVAL, TIDES, Desk, Fragile, open_desk, refs
 from tests.integration.reembed_parts import BATCH, silent
 from tests.unit.embedder.backfill_parts import plain

@@ -28,9 +28,9 @@ from lithify.docs.writing import (
 from lithify.errors import Invalid, Unavailable
 from lithify.events import Clock, TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store import Record, VectorStore, Where
 from lithify.store.reading import every_record
-from lithify.store.records import MISSING_TIERS
 
 # Files written together: the store syncs to disk once for all of them, and a crash repeats no more.
 BATCH: Final = 64

@@ -19,10 +19,9 @@ from lithify.embedding import Embedder
 from lithify.errors import LithifyError, Unavailable
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.vectors.tiers import tier_vector
-from lithify.store import LEXICAL, TIER_NAMES, Query, SparseVector, Vector, VectorStore, Where
+from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
+from lithify.store import LEXICAL, Query, SparseVector, Vector, VectorStore, Where
 
-FULL_TIER: Final = TIER_NAMES[-1]
 # Embedding a question takes tens of milliseconds; behind a long batch it may have to wait, but words need not.
 PATIENCE_S: Final = 2.0
 # Nobody waits for a replay as for an answer, and a list given up for time would make it another one.

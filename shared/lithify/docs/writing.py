@@ -11,8 +11,8 @@ from lithify.docs.space import Space
 from lithify.docs.trust import trust_of
 from lithify.docs.wording import chunk_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store import Record
-from lithify.store.records import MISSING_TIERS
 
 
 @dataclass(frozen=True, slots=True)

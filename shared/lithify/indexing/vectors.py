@@ -11,9 +11,8 @@ from lithify.embedding import Embedder, Manifest
 from lithify.errors import Unavailable
 from lithify.memory.lexical.analyser import AVERAGE_TOKENS, LexicalAnalyser
 from lithify.memory.lexical.turn_text import searchable_text
-from lithify.memory.vectors.tiers import tier_vectors
+from lithify.memory.vectors.tiers import MISSING_TIERS, tier_vectors
 from lithify.store import TIER_NAMES, Record, SparseVector, Vector
-from lithify.store.records import MISSING_TIERS
 
 Tiers: TypeAlias = dict[str, npt.NDArray[np.float64]]
 

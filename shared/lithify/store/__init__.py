@@ -3,8 +3,9 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from lithify.memory.vectors.tiers import TIER_NAMES
 from lithify.store.contract import CollectionSpec, Query, StoreHealth, VectorStore
-from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, SparseVector, Vector, point_id
+from lithify.store.records import LEXICAL, Hit, Page, Record, SparseVector, Vector, point_id
 from lithify.store.where import Where
 
 # A process uses one engine at most, and the client of the other takes longer to import than all the rest.

@@ -9,16 +9,8 @@ import numpy as np
 
 from lithify.errors import LithifyError
 from lithify.events import AnyTenant
-from lithify.memory.vectors.cascade import (
-    FULL_TIER,
-    Cascade,
-    TierTrace,
-    full_scores,
-    next_tier,
-    trace_tier,
-    usable_tiers,
-)
-from lithify.memory.vectors.tiers import tier_vector
+from lithify.memory.vectors.cascade import Cascade, TierTrace, full_scores, next_tier, trace_tier, usable_tiers
+from lithify.memory.vectors.tiers import FULL_TIER, MISSING_TIERS, tier_vector
 from lithify.store.contract import Query, VectorStore
 from lithify.store.records import Hit, Vector, best_first
 from lithify.store.where import Where
@@ -68,7 +60,7 @@ async def complete_tiers(
     """The lower tiers an early exit may come from. A record's tiers are one point, so a marker tells all there is."""
     if not cascade.lower:
         return frozenset()
-    marked = await store.count(scope, collection, where.present("missing_tiers"))
+    marked = await store.count(scope, collection, where.present(MISSING_TIERS))
     return usable_tiers(cascade, dict.fromkeys(cascade.names, 0), dirty=marked > 0)
 
 

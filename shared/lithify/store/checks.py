@@ -9,8 +9,9 @@ import orjson
 
 from lithify.errors import Invalid, Misconfigured, Unavailable
 from lithify.events import AnyTenant, EveryTenant
+from lithify.memory.vectors.tiers import TIER_NAMES
 from lithify.store.contract import CollectionSpec, Query, TiersById
-from lithify.store.records import LEXICAL, TIER_NAMES, Record, SparseVector, Vector
+from lithify.store.records import LEXICAL, Record, SparseVector, Vector
 from lithify.store.scoping import PLACE, PLACED
 from lithify.store.where import Where
 

@@ -7,7 +7,8 @@ from typing import Any, Protocol, TypeAlias
 
 from lithify.errors import Invalid
 from lithify.events import AnyTenant
-from lithify.store.records import LEXICAL, TIER_NAMES, Hit, Page, Record, SparseVector, Vector
+from lithify.memory.vectors.tiers import TIER_NAMES
+from lithify.store.records import LEXICAL, Hit, Page, Record, SparseVector, Vector
 from lithify.store.where import Where
 
 TiersById: TypeAlias = Mapping[str, Mapping[str, Vector]]

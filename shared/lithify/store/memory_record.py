@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final, Self
 
+from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store.records import join_parts
 
 COLLECTION: Final = "memories"
 
-LISTS: Final = ("missing_tiers", "mentions", "source_ids", "hop_targets")
+LISTS: Final = (MISSING_TIERS, "mentions", "source_ids", "hop_targets")
 
 
 # Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.

@@ -10,7 +10,8 @@ from typing import Any, Final
 import orjson
 
 from lithify.memory.compaction.summary_id import summary_id
-from lithify.store.records import MISSING_TIERS, Record, join_parts, point_id
+from lithify.memory.vectors.tiers import MISSING_TIERS
+from lithify.store.records import Record, join_parts, point_id
 
 
 def _event_key(payload: Mapping[str, Any]) -> str:

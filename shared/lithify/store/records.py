@@ -24,10 +24,7 @@ def join_parts(*parts: str) -> str:
     return "".join(f"{len(part)}:{part}" for part in parts)
 
 
-TIER_NAMES: Final = ("l1", "l2", "l3")
 LEXICAL: Final = "lexical"
-# The payload field that names the tiers which backfill still has to make.
-MISSING_TIERS: Final = "missing_tiers"
 
 Vector: TypeAlias = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 

@@ -6,6 +6,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Final
 
+from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store.scoping import PLACE
 
 
@@ -32,7 +33,7 @@ INDEXES: Final = MappingProxyType(
         "repo": IndexKind.KEYWORD,
         "doc_kind": IndexKind.KEYWORD,
         "compacted_into": IndexKind.KEYWORD,
-        "missing_tiers": IndexKind.KEYWORD,
+        MISSING_TIERS: IndexKind.KEYWORD,
         "active": IndexKind.BOOLEAN,
         "ts": IndexKind.INTEGER,
         "seq": IndexKind.INTEGER,

@@ -10,9 +10,10 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import UnexpectedResponse
 
 from lithify.errors import Misconfigured, Unavailable
+from lithify.memory.vectors.tiers import TIER_NAMES
 from lithify.store.checks import check_fit
 from lithify.store.contract import CollectionSpec
-from lithify.store.records import LEXICAL, TIER_NAMES
+from lithify.store.records import LEXICAL
 from lithify.store.schema import INDEXES, place_of_records
 from lithify.store.server_codec import GRAPHS, LEXICAL_PARAMS, index_params, server_errors, vector_params
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from lithify.compaction import SessionKey
-from lithify.compactor.session_view import FULL_TIER, Session
+from lithify.compactor.session_view import Session
 from lithify.compactor.vectors import KnownVectors
 from lithify.embedding import HashEmbedder, Vectors
 from lithify.memory.compaction.plan import SessionView
+from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record
 from lithify.store.memory_record import MemoryRecord
 

@@ -9,7 +9,7 @@ from lithify.gatekeeper.decision import MAX_MENTIONS, add_mentions, read_earlier
 from lithify.gatekeeper.neighbours import BatchMemory, NearMemory, similarities
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.gatekeeper.turn_gate import TurnGate, gate_config
-from lithify.memory.gating.gate import DEFAULT_CONFIG, LEARNED_CONFIG, GateConfig, GateDecision, gate
+from lithify.memory.gating.gate import LEARNED_CONFIG, PATTERN_CONFIG, GateConfig, GateDecision, blend, gate
 from lithify.memory.gating.worth import SHAPE, Worth
 from tests.unit.gatekeeper.gate_parts import ANALYSER, LENGTHS, MERGE_AT, TEA, TRIP, memory_id, said, turn_record
 
@@ -41,7 +41,7 @@ def test_a_turn_stays_with_the_memory_it_joined_once() -> None:
 
 
 def test_a_refused_turn_joins_nothing() -> None:
-    verdict = TurnGate(DEFAULT_CONFIG, MERGE_AT, ANALYSER).verdict(turn(), [], [near(1.0)])
+    verdict = TurnGate(PATTERN_CONFIG, MERGE_AT, ANALYSER).verdict(turn(), [], [near(1.0)])
     assert not verdict.decision.promote
     assert verdict.memory_id is None
 
@@ -91,7 +91,7 @@ def test_a_learned_worth_stands_for_structure_and_action() -> None:
         decision = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, worth).verdict(turn(), [], []).decision
         assert (decision.d, decision.a) == pytest.approx((wanted, wanted), abs=1e-9)
         assert (decision.promote, decision.patterns) == (wanted == 1.0, "gp2+worth")
-        assert decision.recombine() == decision.score
+        assert blend(decision.t, decision.gconv, decision.gtech) == decision.score
 
 
 def test_without_worth_nothing_learned_passes_however_new_and_repeated() -> None:
@@ -102,6 +102,6 @@ def test_without_worth_nothing_learned_passes_however_new_and_repeated() -> None
 
 def test_what_was_not_learned_falls_back_to_the_first_patterns() -> None:
     assert gate_config("learned", CONVINCED) == LEARNED_CONFIG
-    assert gate_config("learned", None) == DEFAULT_CONFIG
+    assert gate_config("learned", None) == PATTERN_CONFIG
     assert gate_config("gp2", CONVINCED) == GateConfig(patterns="gp2")
     assert gate_config("learned", CONVINCED, 0.7) == replace(LEARNED_CONFIG, threshold=0.7)

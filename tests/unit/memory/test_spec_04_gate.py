@@ -1,16 +1,14 @@
 """The gating scalar: its signals, bounds, decision and searches (spec 04)."""
 
 import math
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.errors import Misconfigured, Unavailable
-from lithify.memory.gating.gate import GateConfig, GatedTurn, NeighbourSearch, blend, gate, gate_turn
+from lithify.errors import Misconfigured
+from lithify.memory.gating.gate import GateConfig, blend, gate
 from lithify.memory.gating.signals import input_frequency, novelty, repetition, saturation
 
 TEA = "I prefer tea over coffee on long train rides"
@@ -161,36 +159,6 @@ def test_threshold_is_inclusive() -> None:
     assert not below.promote
 
 
-@dataclass(slots=True)
-class Neighbours:
-    """A search over fixed similarities by source turn, which remembers what it was asked."""
-
-    by_turn: dict[str, float] = field(default_factory=dict)
-    asked: list[tuple[str, int]] = field(default_factory=list)
-
-    def __call__(self, text: str, *, limit: int, other_than: str) -> Sequence[float]:
-        self.asked.append((text, limit))
-        others = [score for turn, score in self.by_turn.items() if turn != other_than]
-        return sorted(others, reverse=True)[:limit]
-
-
-def test_own_copies_do_not_change_the_decision() -> None:
-    """spec 04.11"""
-    turn = GatedTurn("t9", "user", TEA)
-    alone = gate_turn(turn, Neighbours({"t1": 0.9}), Neighbours({"t2": 0.4}))
-    with_copies = gate_turn(turn, Neighbours({"t9": 1.0, "t1": 0.9}), Neighbours({"t9": 1.0, "t2": 0.4}))
-    assert alone is not None
-    assert alone.input_freq == pytest.approx(0.2)
-    assert with_copies == alone
-
-
-def test_gate_searches_twice() -> None:
-    """spec 04.12"""
-    turns, memories = Neighbours(), Neighbours()
-    assert gate_turn(GatedTurn("t1", "user", "hello"), turns, memories) == gate("hello", [], [])
-    assert (turns.asked, memories.asked) == ([("hello", 10)], [("hello", 5)])
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.text[:20]}|{case.memories}")
 def test_payload_carries_the_signals_and_reproduces_the_score(case: Case) -> None:
     """spec 04.13"""
@@ -212,63 +180,7 @@ def test_payload_carries_the_signals_and_reproduces_the_score(case: Case) -> Non
 @given(texts, scores, scores, configs)
 def test_any_decision_recombines(text: str, turns: list[float], memories: list[float], config: GateConfig) -> None:
     decision = gate(text, turns, memories, config)
-    assert decision.recombine() == pytest.approx(decision.score, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    "turn",
-    [
-        GatedTurn("t1", "assistant", FIX),
-        GatedTurn("t1", "system", FIX),
-        GatedTurn("t1", "user", " \n"),
-        GatedTurn("t1", "user", ""),
-    ],
-)
-def test_only_user_turns_with_text_are_gated(turn: GatedTurn) -> None:
-    """spec 04.14"""
-    turns, memories = Neighbours(), Neighbours()
-    assert gate(FIX, [], []).promote
-    assert gate_turn(turn, turns, memories) is None
-    assert turns.asked == memories.asked == []
-
-
-class Ingest:
-    """The order of a real ingest: the session copy first, then the gate, whose failure stays its own."""
-
-    def __init__(self, search_turns: NeighbourSearch, search_memories: NeighbourSearch) -> None:
-        self.searches = (search_turns, search_memories)
-        self.session: list[str] = []
-        self.durable: list[str] = []
-
-    def __call__(self, turn: GatedTurn) -> bool:
-        self.session.append(turn.id)
-        with suppress(Unavailable):
-            decision = gate_turn(turn, *self.searches)
-            if decision is not None and decision.promote:
-                self.durable.append(turn.id)
-        return True
-
-
-def unreachable(text: str, *, limit: int, other_than: str) -> Sequence[float]:
-    raise Unavailable
-
-
-@pytest.mark.parametrize(
-    ("search_turns", "search_memories", "role", "durable"),
-    [
-        (Neighbours(), Neighbours(), "user", ["t1"]),
-        (Neighbours(), Neighbours(), "assistant", []),
-        (unreachable, Neighbours(), "user", []),
-        (Neighbours(), unreachable, "user", []),
-    ],
-)
-def test_a_failing_gate_costs_the_promotion_and_nothing_else(
-    search_turns: NeighbourSearch, search_memories: NeighbourSearch, role: str, durable: list[str]
-) -> None:
-    """spec 04.14"""
-    ingest = Ingest(search_turns, search_memories)
-    assert ingest(GatedTurn("t1", role, FIX)) is True
-    assert (ingest.session, ingest.durable) == (["t1"], durable)
+    assert blend(decision.t, decision.gconv, decision.gtech) == pytest.approx(decision.score, abs=1e-9)
 
 
 def test_weights_are_made_convex_per_branch() -> None:

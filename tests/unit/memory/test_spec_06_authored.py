@@ -272,17 +272,8 @@ def test_reloading_a_shortened_document_removes_its_old_nodes() -> None:
     library = AuthoredLibrary().put(core("- one\n- two\n\n> three\n\nfour\n"))
     assert assembler.assemble(library) == ["one", "two", "three"]
     library = library.put(core("- one\n"))
-    assert (texts(library.hard), library.soft, library.variant) == (["one"], (), ())
+    assert (texts(library.hard), library.soft) == (["one"], ())
     assert assembler.assemble(library) == ["one"]
-
-
-def test_dropping_a_document_leaves_the_others() -> None:
-    """spec 06.14"""
-    library = AuthoredLibrary().put(core("- one\n")).put(partition(b"- two\n", "AGENTS.md2", core=True))
-    emptied = library.drop("AGENTS.md")
-    assert texts(emptied.hard) == ["two"]
-    assert emptied.generation > library.generation
-    assert texts(library.hard) == ["one", "two"]
 
 
 def test_rules_of_all_documents_come_in_one_order() -> None:

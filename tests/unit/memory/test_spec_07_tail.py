@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.prompt.tail import Tail, TailPolicy, select_tail, tail_target
+from lithify.memory.prompt.tail import Tail, TailPolicy, select_tail
 from lithify.memory.turn import Turn, are_coupled, bundle_start, sort_chronologically
 
 
@@ -114,13 +113,6 @@ def test_order_is_time_then_position_then_id_and_unreadable_time_is_first() -> N
         Turn("y", math.nan, "user", "1"),
     ]
     assert [item.id for item in sort_chronologically(turns)] == ["y", "z", "a", "b"]
-
-
-def test_target_is_a_share_of_the_budget_only_when_configured() -> None:
-    assert tail_target(1000) == 128
-    assert tail_target(1000, 0.2) == pytest.approx(200)
-    assert tail_target(-5, 0.2) == 0
-    assert tail_target(1000, 3.0) == 1000
 
 
 def test_policy_never_disables_the_tail() -> None:

@@ -13,6 +13,7 @@ from lithify.memory.temporal.recovery import (
     guarded_turn_score,
     is_fresh_session,
     order_guarded_turns,
+    pack_first_fit,
     raw_turn_score,
     recovery_reserve,
     recovery_trigger,
@@ -122,3 +123,15 @@ def test_guarded_turns_come_in_an_order_that_covers_both_events_first() -> None:
 def test_guarded_turns_below_the_stop_are_still_appended() -> None:
     turns = [TemporalCandidate("a", 0.1, 0.05, 0.0), TemporalCandidate("b", 0.1, 0.11, 0.0)]
     assert order_guarded_turns(turns, 2) == ("b", "a")
+
+
+def test_first_fit_skips_what_does_not_fit() -> None:
+    """spec 02.12"""
+    assert pack_first_fit([12, 1, 2], 3, float) == [1, 2]
+    assert pack_first_fit([1], float("nan"), float) == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(costs=st.lists(st.integers(1, 50)), budget=st.integers(-5, 300))
+def test_first_fit_never_exceeds_the_budget(costs: list[int], budget: int) -> None:
+    assert sum(pack_first_fit(costs, budget, float)) <= max(budget, 0)

@@ -8,9 +8,9 @@ import numpy.typing as npt
 
 from lithify.errors import Unavailable
 from lithify.memory.columns import FloatArray
-from lithify.memory.vectors.backfill import Drop, Restore, judge_write, plan_backfill, write_order
+from lithify.memory.vectors.backfill import Drop, Restore, plan_backfill
 from lithify.memory.vectors.cascade import Cascade, TierTrace, full_scores, next_tier, trace_tier, usable_tiers
-from lithify.memory.vectors.tiers import tier_vector, tier_vectors
+from lithify.memory.vectors.tiers import FULL_TIER, tier_vector, tier_vectors
 
 
 @dataclass
@@ -38,11 +38,11 @@ class TierStore:
 
     def insert(self, name: str, vector: npt.ArrayLike, failing: Collection[str] = ()) -> None:
         tiers = dict(zip(self.cascade.names, tier_vectors(vector, self.cascade.dims), strict=True))
-        verdict = judge_write(self.cascade, failing)
-        if not verdict.stored:
+        # Without the full vector nothing is stored; every other failed tier is marked on its own (X16).
+        if FULL_TIER in failing:
             raise Unavailable("the full vector could not be written")
-        written = {tier: tiers[tier] for tier in write_order(self.cascade) if tier not in failing}
-        self.points[name] = Point(written, list(verdict.missing))
+        written = {tier: vector for tier, vector in tiers.items() if tier not in failing}
+        self.points[name] = Point(written, [tier for tier in self.cascade.lower if tier in failing])
 
     def delete(self, name: str) -> None:
         del self.points[name]

@@ -1,17 +1,15 @@
 """Reads the active view of a session as compaction plans with it: turns with their vectors, and summaries."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from lithify.compaction import SessionKey
 from lithify.compactor.records import summary_of_memory, turn_of
 from lithify.memory.compaction.commit_steps import SessionState
 from lithify.memory.compaction.plan import SessionView
+from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.reading import every_record
-
-FULL_TIER: Final = "l3"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lithify.compactor.session_view import FULL_TIER, Session
+from lithify.compactor.session_view import Session
 from lithify.embedding import Embedder
 from lithify.memory.columns import FloatArray
-from lithify.memory.vectors.tiers import tier_vector
+from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 
 
 class KnownVectors:

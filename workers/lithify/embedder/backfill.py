@@ -15,13 +15,13 @@ from lithify.events.event import FIELDS
 from lithify.indexing import embed_each
 from lithify.jobs import JobContext
 from lithify.memory.vectors.backfill import Restore, plan_backfill
-from lithify.memory.vectors.cascade import FULL_TIER, Cascade
+from lithify.memory.vectors.cascade import Cascade
+from lithify.memory.vectors.tiers import FULL_TIER, MISSING_TIERS
 from lithify.store import Record, Vector, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Receipts, crash_point, publish_again
 
 JOB: Final = "backfill"
-MARKERS: Final = "missing_tiers"
 # One call of the model; small enough that a killed job repeats little.
 PAGE: Final = 64
 OUTCOMES: Final = ("restored", "embedded", "dropped", "remaining")
@@ -53,7 +53,7 @@ async def backfill(context: JobContext[BackfillParts]) -> JsonValue:
     counts, after = read_checkpoint(await context.resume())
     while True:
         page = await context.parts.store.scroll(
-            EVERY_TENANT, COLLECTION, Where().present(MARKERS), limit=PAGE, after=after, with_vectors=(FULL_TIER,)
+            EVERY_TENANT, COLLECTION, Where().present(MISSING_TIERS), limit=PAGE, after=after, with_vectors=(FULL_TIER,)
         )
         repairs = await context.offload(plan_repairs, page.records, context.parts.embedder)
         await write_repairs(context.parts, repairs)
@@ -105,7 +105,7 @@ def restore(record: Record, shape: Cascade, repairs: Repairs) -> None:
 
 def markers_of(record: Record) -> list[object]:
     """A full vector that is there after all was written by a run that died before it removed the marker."""
-    marked = record.payload[MARKERS]
+    marked = record.payload[MISSING_TIERS]
     markers = marked if isinstance(marked, list) else [marked]
     return [marker for marker in markers if marker != FULL_TIER or FULL_TIER not in record.vectors]
 
@@ -125,7 +125,7 @@ async def write_repairs(parts: BackfillParts, repairs: Repairs) -> None:
     await parts.store.set_vectors(EVERY_TENANT, COLLECTION, repairs.tiers)
     crash_point("backfill_written")
     if repaired := [*repairs.tiers, *repairs.cleared]:
-        await parts.store.set_payload(EVERY_TENANT, COLLECTION, Where().ids(repaired), {MARKERS: []})
+        await parts.store.set_payload(EVERY_TENANT, COLLECTION, Where().ids(repaired), {MISSING_TIERS: []})
     turns = [record for record in repairs.embedded if record.payload.get("kind") == "turn"]
     await mark_receipts(parts, turns)
     # The gate has passed over them.

@@ -10,9 +10,10 @@ import numpy as np
 from lithify.batching import batched
 from lithify.events import TenantScope
 from lithify.gatekeeper.decision import TurnDecision
-from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
+from lithify.gatekeeper.turn import StoredTurn
 from lithify.memory.gating.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS
 from lithify.memory.gating.signals import REPEATED
+from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Hit, Query, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from lithify.events import Event, TenantScope
+from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record, Vector, point_id
-
-FULL_TIER: Final = "l3"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT
 from lithify.indexing import embed_each, text_to_embed
 from lithify.jobs import JobContext
+from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store import Record, VectorStore, Where
-from lithify.store.records import MISSING_TIERS
 from lithify.streams import crash_point
 
 # One call of the model; small enough that a killed job repeats little.

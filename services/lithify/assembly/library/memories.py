@@ -18,6 +18,7 @@ from lithify.indexing import embed_each, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
+from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.records import join_parts
@@ -85,7 +86,7 @@ class Memories:
         [embedded] = embed_each([memory.text], self.embedder)
         payload = memory.payload()
         if missing := embedded.missing(self.embedder.manifest):
-            payload["missing_tiers"] = list(missing)
+            payload[MISSING_TIERS] = list(missing)
         return Record(record_id, payload, embedded.vectors, lexical_vector(memory.text, self.analyser, memory.ts))
 
 

@@ -21,14 +21,13 @@ from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.shortlist import shortlist
 from lithify.memory.ranking.stand_ins import without_stand_ins
 from lithify.memory.vectors.cascade import Cascade, TierTrace
-from lithify.memory.vectors.tiers import tier_vector
+from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
 from lithify.store.cascade import complete_tiers, search_cascade
 from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 
 DENSE: Final = "dense"
 BOTH: Final = frozenset({DENSE, LEXICAL})
-FULL_TIER: Final = TIER_NAMES[-1]
 # Enough to know where a hit stands: those that matter are read again, with the turns around them.
 PLACE_FIELDS: Final = ("kind", "user", "session", "seq")
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.

@@ -14,11 +14,9 @@ from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.columns import FloatArray
 from lithify.memory.temporal.projection import SlotCosines
-from lithify.memory.vectors.tiers import tier_vector
-from lithify.store import TIER_NAMES, VectorStore
+from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
+from lithify.store import VectorStore
 from lithify.store.memory_record import COLLECTION
-
-FULL_TIER = TIER_NAMES[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,11 @@ from lithify.embedding import Embedder, load_configured_embedder
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL
-from lithify.memory.vectors.tiers import tier_vector
+from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 from lithify.node.loop import run
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings, load_settings
-from lithify.store import LEXICAL, TIER_NAMES, CollectionSpec, EdgeStore, Query, SparseVector, Where
+from lithify.store import LEXICAL, CollectionSpec, EdgeStore, Query, SparseVector, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import open_producer
 
@@ -44,7 +44,6 @@ PAGE: Final = 2_000
 BUDGET: Final = 2_000
 PARTITIONS, TAIL_TURNS, TRACE_S = 4, 64, 600
 PROFILE: Final = RECALL.normalised()
-FULL_TIER: Final = TIER_NAMES[-1]
 
 
 @dataclass(frozen=True, slots=True)

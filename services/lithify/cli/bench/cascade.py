@@ -19,8 +19,8 @@ from lithify.embedding import load_configured_embedder
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.errors import Invalid
 from lithify.events import TenantScope
-from lithify.memory.vectors.cascade import FULL_TIER, Cascade
-from lithify.memory.vectors.tiers import tier_vectors
+from lithify.memory.vectors.cascade import Cascade
+from lithify.memory.vectors.tiers import FULL_TIER, tier_vectors
 from lithify.settings import load_settings
 from lithify.store import TIER_NAMES, CollectionSpec, EdgeStore, Record, Where, point_id
 from lithify.store.cascade import CascadeAnswer, complete_tiers, search_cascade

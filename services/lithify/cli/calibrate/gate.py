@@ -17,7 +17,7 @@ from lithify.errors import Invalid
 from lithify.gatekeeper.turn_gate import Evidence, TurnGate, gate_config
 from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth, write_worth
 from lithify.memory.gating.calibration import Quality, Step, histogram, isotonic, quality, suggested_threshold
-from lithify.memory.gating.gate import THRESHOLD
+from lithify.memory.gating.gate import PATTERN_THRESHOLD
 from lithify.memory.gating.worth import Worth
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.settings import Settings, load_settings
@@ -69,10 +69,12 @@ def gate(
     """
     turns = read_turns(file) if file else shipped_turns()
     scored = [
-        Scored(turn, turn.score, turn.score >= (threshold or THRESHOLD)) for turn in turns if turn.score is not None
+        Scored(turn, turn.score, turn.score >= (threshold or PATTERN_THRESHOLD))
+        for turn in turns
+        if turn.score is not None
     ]
     if len(scored) == len(turns):
-        report = measured(scored, "given", threshold or THRESHOLD, wanted)
+        report = measured(scored, "given", threshold or PATTERN_THRESHOLD, wanted)
     else:
         trial = Trial.opened(turns, load_settings())
         if learn:

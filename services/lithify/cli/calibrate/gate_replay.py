@@ -11,11 +11,12 @@ from lithify.embedding import Embedder
 from lithify.errors import Invalid
 from lithify.gatekeeper.decision import TurnDecision
 from lithify.gatekeeper.neighbours import BatchMemory
-from lithify.gatekeeper.turn import FULL_TIER, StoredTurn
+from lithify.gatekeeper.turn import StoredTurn
 from lithify.gatekeeper.turn_gate import TurnGate
 from lithify.indexing import embed_tiers
 from lithify.memory.gating.gate import TURN_NEIGHBOURS
 from lithify.memory.gating.worth import Worth, learn
+from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record, Vector
 
 

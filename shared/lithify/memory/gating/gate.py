@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
 from lithify.errors import Misconfigured
 from lithify.memory.bounds import clamp, clamp01, convex, is_number, number_or
@@ -12,7 +12,9 @@ from lithify.memory.gating.signals import input_frequency, novelty, repetition, 
 CONVERSATIONAL_WEIGHTS = (0.35, 0.40, 0.25)
 TECHNICAL_WEIGHTS = (0.40, 0.35, 0.25)
 TECH_NORM = 1.5
-THRESHOLD = 0.35
+# Of the gate that looks for patterns alone; the shipped configuration, with a learned worth, has LEARNED_THRESHOLD.
+PATTERN_THRESHOLD = 0.35
+LEARNED_THRESHOLD = 0.55
 
 # X06: single neighbours, never a centroid, because durable memory has many centres.
 TURN_NEIGHBOURS = 10
@@ -44,7 +46,7 @@ class GateConfig:
     w2t: float = TECHNICAL_WEIGHTS[1]
     w3t: float = TECHNICAL_WEIGHTS[2]
     tech_norm: float = TECH_NORM
-    threshold: float = THRESHOLD
+    threshold: float = PATTERN_THRESHOLD
     patterns: str = "gp1"
     # X01: gating is the default; `always` admits every user turn and still records the signals.
     durable_admission: Literal["gate", "always"] = "gate"
@@ -56,7 +58,7 @@ class GateConfig:
             **dict(zip(("w1c", "w2c", "w3c"), _branch(self.conversational, CONVERSATIONAL_WEIGHTS), strict=True)),
             **dict(zip(("w1t", "w2t", "w3t"), _branch(self.technical, TECHNICAL_WEIGHTS), strict=True)),
             "tech_norm": self.tech_norm if is_number(self.tech_norm) and self.tech_norm > 0 else TECH_NORM,
-            "threshold": clamp01(number_or(self.threshold, THRESHOLD)),
+            "threshold": clamp01(number_or(self.threshold, PATTERN_THRESHOLD)),
         }
         for name, value in repaired.items():
             object.__setattr__(self, name, value)
@@ -70,11 +72,13 @@ class GateConfig:
         return self.w1t, self.w2t, self.w3t
 
 
-DEFAULT_CONFIG = GateConfig()
+PATTERN_CONFIG = GateConfig()
 
 # With a learned worth in the place of structure and actionability (see `gate`). The worth decides and the neighbours
 # tip the scale: without any worth nothing reaches the threshold. Chosen on labelled turns, docs/gating.md.
-LEARNED_CONFIG = GateConfig(w1c=0.2, w2c=0.1, w3c=0.7, w1t=0.2, w2t=0.7, w3t=0.1, threshold=0.55, patterns="gp2")
+LEARNED_CONFIG = GateConfig(
+    w1c=0.2, w2c=0.1, w3c=0.7, w1t=0.2, w2t=0.7, w3t=0.1, threshold=LEARNED_THRESHOLD, patterns="gp2"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +99,6 @@ class GateDecision:
     mem_saturation: float
     patterns: str
     promote: bool
-
-    def recombine(self) -> float:
-        """G again, from the stored branch values."""
-        return blend(self.t, self.gconv, self.gtech)
 
     @property
     def stability_weight(self) -> float:
@@ -132,45 +132,11 @@ class GateDecision:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class GatedTurn:
-    """What the gate needs to know of a stored turn."""
-
-    id: str
-    role: str
-    text: str
-
-
-class NeighbourSearch(Protocol):
-    """Similarities of the nearest records, best first, leaving out whatever stems from the turn `other_than`."""
-
-    def __call__(self, text: str, *, limit: int, other_than: str) -> Sequence[float]: ...
-
-
-def gate_turn(
-    turn: GatedTurn,
-    search_turns: NeighbourSearch,
-    search_memories: NeighbourSearch,
-    config: GateConfig = DEFAULT_CONFIG,
-) -> GateDecision | None:
-    """The decision on one turn by exactly two searches; None, without a search, for what is never gated.
-
-    Only user turns are gated. A blank one would score exactly the threshold on an empty memory, so it is not.
-    A failing search propagates: no decision, no promotion.
-    """
-    if turn.role != "user" or not turn.text.strip():
-        return None
-    # X02: a turn must not find its own copy, neither in the turn index nor, when delivered again, in durable memory.
-    turn_scores = search_turns(turn.text, limit=TURN_NEIGHBOURS, other_than=turn.id)
-    memory_scores = search_memories(turn.text, limit=MEMORY_NEIGHBOURS, other_than=turn.id)
-    return gate(turn.text, turn_scores, memory_scores, config)
-
-
 def gate(
     text: str,
     turn_scores: Sequence[float],
     memory_scores: Sequence[float],
-    config: GateConfig = DEFAULT_CONFIG,
+    config: GateConfig = PATTERN_CONFIG,
     worth: float | None = None,
 ) -> GateDecision:
     """G = (1 − T)·Gconv + T·Gtech, from the similarities of the two searches, the text and the configuration.

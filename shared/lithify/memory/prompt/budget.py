@@ -47,11 +47,6 @@ class Budgets:
     def degraded(self) -> bool:
         return bool(self.reasons)
 
-    @property
-    def excess(self) -> float:
-        """Tokens by which rules and mandatory turns overrun the budget; more than 0 only in degraded mode."""
-        return max(0.0, self.hard + self.base - self.tau)
-
     def retrieval(self, tail_cost: float) -> float:
         """τ_V: what is left for guidance and recall; nothing in degraded mode."""
         return 0.0 if self.degraded else max(0.0, self.tau - self.hard - self.soft - tail_cost)

@@ -16,15 +16,3 @@ def pack_prefix(items: Iterable[Item], budget: float, cost: Callable[[Item], flo
             break
         taken.append(item)
     return taken
-
-
-def pack_first_fit(items: Iterable[Item], budget: float, cost: Callable[[Item], float]) -> list[Item]:
-    """Everything that still fits, in order. Only the recovery overlay may skip items (spec 09 §8)."""
-    taken: list[Item] = []
-    left = budget
-    for item in items:
-        price = cost(item)
-        if price <= left:
-            taken.append(item)
-            left -= price
-    return taken

@@ -97,9 +97,6 @@ def block_overhead(count: TokenCounter = estimate_tokens) -> int:
     return sum(frame_cost(block, count) for block in BLOCKS)
 
 
-BLOCK_OVERHEAD = block_overhead()
-
-
 def render_blocks(
     *,
     authored: Sequence[str] = (),

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from lithify.memory.bounds import clamp01, number_or
 from lithify.memory.turn import Turn, bundle_start, sort_chronologically
 
 BASE_TURNS = 4
@@ -35,13 +34,6 @@ class TailPolicy:
     def select(self, turns: Iterable[Turn], cost: Cost, hardcap: float = math.inf) -> Tail:
         """At least the newest turn is protected; only a direct call of the selector can switch the tail off."""
         return select_tail(turns, cost, m=max(1, self.turns), target=self.target, hardcap=hardcap)
-
-
-def tail_target(budget: float, share: float | None = None) -> float:
-    """β·τ where a share is configured, else the absolute default (X37)."""
-    if share is None:
-        return TARGET_TOKENS
-    return clamp01(share) * max(0.0, number_or(budget, 0.0))
 
 
 def select_tail(

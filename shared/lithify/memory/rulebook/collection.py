@@ -17,10 +17,6 @@ class AuthoredLibrary:
         """Replaces every earlier node of the same document, in all tiers at once."""
         return AuthoredLibrary({**self.documents, document.source_doc: document}, self.generation + 1)
 
-    def drop(self, source_doc: str) -> "AuthoredLibrary":
-        kept = {name: document for name, document in self.documents.items() if name != source_doc}
-        return AuthoredLibrary(kept, self.generation + 1)
-
     @property
     def hard(self) -> tuple[AuthoredNode, ...]:
         return _injected(node for document in self.documents.values() for node in document.hard)
@@ -28,10 +24,6 @@ class AuthoredLibrary:
     @property
     def soft(self) -> tuple[AuthoredNode, ...]:
         return _injected(node for document in self.documents.values() for node in document.soft)
-
-    @property
-    def variant(self) -> tuple[AuthoredNode, ...]:
-        return _injected(node for document in self.documents.values() for node in document.variant)
 
 
 def _injected(nodes: Iterable[AuthoredNode]) -> tuple[AuthoredNode, ...]:

@@ -2,12 +2,15 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import TypeVar
 
 from lithify.memory.bounds import clamp01
 from lithify.memory.temporal.coverage import Pick, TemporalCandidate, marginal_coverage, pick_greedily
+
+Item = TypeVar("Item")
 
 _WEAK_SCORE = 0.15
 _LOW_CONFIDENCE = 0.5
@@ -71,6 +74,18 @@ def recovery_reserve(budget: int, triggered: bool, comparison: bool = False) -> 
     reserve = min(budget, max(budget // 10, _RESERVE_FLOOR), _RESERVE_CEILING)
     # 9/5 in integers: 1.8 as a float can push an exact product over the next integer.
     return min(budget, -(-reserve * 9 // 5)) if comparison else reserve
+
+
+def pack_first_fit(items: Iterable[Item], budget: float, cost: Callable[[Item], float]) -> list[Item]:
+    """Takes everything that still fits, in order; only this overlay may skip items (spec 02 §4, 09 §8)."""
+    taken: list[Item] = []
+    left = budget
+    for item in items:
+        price = cost(item)
+        if price <= left:
+            taken.append(item)
+            left -= price
+    return taken
 
 
 def raw_turn_score(sim: float, keyword_coverage: float, recency: float, matched_phrases: int) -> float:

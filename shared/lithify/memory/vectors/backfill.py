@@ -1,6 +1,5 @@
-"""Decides what becomes of tiers that could not be written: at insert and at repair (spec 03 §2, §3)."""
+"""Decides how a tier that could not be written is repaired (spec 03 §3)."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -8,28 +7,8 @@ import numpy.typing as npt
 
 from lithify.errors import Invalid
 from lithify.memory.columns import FloatArray
-from lithify.memory.vectors.cascade import FULL_TIER, Cascade
+from lithify.memory.vectors.cascade import Cascade
 from lithify.memory.vectors.tiers import tier_vectors
-
-
-@dataclass(frozen=True, slots=True)
-class WriteVerdict:
-    """`missing` becomes the record's dirty marker."""
-
-    stored: bool
-    missing: tuple[str, ...]
-
-
-def write_order(cascade: Cascade) -> tuple[str, ...]:
-    """The truth first, then its caches, largest first."""
-    return cascade.names[::-1]
-
-
-def judge_write(cascade: Cascade, failed: Collection[str]) -> WriteVerdict:
-    """Without the full vector nothing is stored; every other failed tier is marked on its own (X16)."""
-    if FULL_TIER in failed:
-        return WriteVerdict(stored=False, missing=())
-    return WriteVerdict(stored=True, missing=tuple(tier for tier in cascade.lower if tier in failed))
 
 
 class DropReason(StrEnum):
@@ -57,7 +36,7 @@ class Drop:
 def plan_backfill(
     cascade: Cascade, marker: object, full_vector: npt.ArrayLike | None, *, has_metadata: bool
 ) -> Restore | Drop:
-    """What to do for one marker, an element of a record's missing tiers."""
+    """Returns what to do for one marker, an element of a record's missing tiers."""
     if not isinstance(marker, str) or not marker:
         return Drop(DropReason.MALFORMED)
     if marker not in cascade.lower:

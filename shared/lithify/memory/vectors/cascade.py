@@ -10,9 +10,8 @@ import numpy.typing as npt
 from lithify.errors import Misconfigured
 from lithify.memory.bounds import number_or
 from lithify.memory.columns import FloatArray
+from lithify.memory.vectors.tiers import FULL_TIER, TIER_NAMES
 
-TIERS = ("l1", "l2", "l3")
-FULL_TIER = TIERS[-1]  # the source of truth; the others are caches of its prefixes
 DEADLINE_MS = 50.0
 
 
@@ -28,7 +27,7 @@ class Cascade:
     deadline_ms: float = DEADLINE_MS
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.dims) <= len(TIERS) or len(self.thresholds) != len(self.dims) - 1:
+        if not 1 <= len(self.dims) <= len(TIER_NAMES) or len(self.thresholds) != len(self.dims) - 1:
             raise Misconfigured(f"tiers {self.dims} need one threshold fewer than sizes, got {self.thresholds}")
         if self.dims[0] < 1 or any(small >= large for small, large in pairwise(self.dims)):
             raise Misconfigured(f"tier sizes must be positive and grow, got {self.dims}")
@@ -37,7 +36,7 @@ class Cascade:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return TIERS[-len(self.dims) :]
+        return TIER_NAMES[-len(self.dims) :]
 
     @property
     def lower(self) -> tuple[str, ...]:
@@ -49,10 +48,6 @@ class Cascade:
     def exits(self, tier: str, best: float) -> bool:
         """The full tier always answers; a lower one from its threshold on, not only above it (X15)."""
         return tier == FULL_TIER or best >= self.thresholds[self.lower.index(tier)]
-
-
-# The sources' model, nomic-embed-text-v1.5. Other models bring their own calibration.
-NOMIC_CASCADE = Cascade(dims=(64, 256, 768), thresholds=(0.65, 0.75))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,17 @@
 """Matryoshka tiers: prefixes of one embedding, each divided by a regularised norm (spec 03 §1)."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lithify.errors import Invalid
 from lithify.memory.columns import FloatArray
+
+TIER_NAMES: Final = ("l1", "l2", "l3")
+FULL_TIER: Final = TIER_NAMES[-1]  # the source of truth; the others are caches of its prefixes
+MISSING_TIERS: Final = "missing_tiers"  # the payload field that names the tiers still to be made
 
 EPSILON = 1e-8  # pulls prefixes of this size or below towards zero instead of blowing up their noise
 
