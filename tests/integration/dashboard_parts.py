@@ -1,4 +1,4 @@
-"""A visitor's browser without a screen: keeps cookies, follows forms, and knows their marks."""
+"""A browser without a screen: keeps cookies, follows forms, and knows their CSRF tokens."""
 
 import re
 from html import unescape
@@ -10,10 +10,10 @@ import httpx
 from tests.integration.whole_app import ServedApp
 
 HOME = "http://127.0.0.1:8420"
-MARK = re.compile(r'name="mark" value="([0-9a-f]+)"')
+CSRF_TOKEN = re.compile(r'name="csrf_token" value="([0-9a-f]+)"')
 
 
-class Visit:
+class Browser:
     """Talks to the application as a browser on this machine does."""
 
     def __init__(self, app: ServedApp, base: str = HOME) -> None:
@@ -35,8 +35,8 @@ class Visit:
 
     async def send(self, path: str, page: str, **fields: str | list[str]) -> httpx.Response:
         """Sends a form as found on a page."""
-        mark = MARK.search(page)
-        sent = {"mark": mark[1] if mark else "", **fields}
+        token = CSRF_TOKEN.search(page)
+        sent = {"csrf_token": token[1] if token else "", **fields}
         return await self.http.post(f"/dashboard{path}", data=sent, headers={"Origin": HOME})
 
     async def login(self, key: str) -> httpx.Response:

@@ -10,9 +10,9 @@ import pytest_asyncio
 from redis.asyncio import Redis
 
 from lithify.events import system_clock
-from lithify.gateway import valve as valve_module
+from lithify.gateway import back_pressure as back_pressure_module
+from lithify.gateway.back_pressure import BackPressure
 from lithify.gateway.routes import Gateway, gateway_router
-from lithify.gateway.valve import Valve
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.streams import Limits, Receipts, connection, keys, open_consumer, read_pressure
@@ -23,20 +23,20 @@ REQUIRED = {STREAM: (GROUP,)}
 TURN: dict[str, Any] = {"user": "u", "session": "s", "role": "user", "text": "hello"}
 
 
-def gateway_of(redis: Redis, valve: Valve) -> httpx.AsyncClient:
-    gateway = Gateway(producer(redis), Receipts(redis), system_clock, wait_limit_ms=0, valve=valve)
+def gateway_of(redis: Redis, back_pressure: BackPressure) -> httpx.AsyncClient:
+    gateway = Gateway(producer(redis), Receipts(redis), system_clock, wait_limit_ms=0, back_pressure=back_pressure)
     app = create_app("test", [gateway_router(gateway, Access.open())], 2**20)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test")
 
 
 @pytest_asyncio.fixture
-async def valve(redis: Redis) -> Valve:
-    return Valve(redis, REQUIRED, Limits(unread=5, retry_after_s=7))
+async def back_pressure(redis: Redis) -> BackPressure:
+    return BackPressure(redis, REQUIRED, Limits(unread=5, retry_after_s=7))
 
 
 @pytest_asyncio.fixture
-async def http(redis: Redis, valve: Valve) -> AsyncIterator[httpx.AsyncClient]:
-    async with gateway_of(redis, valve) as client:
+async def http(redis: Redis, back_pressure: BackPressure) -> AsyncIterator[httpx.AsyncClient]:
+    async with gateway_of(redis, back_pressure) as client:
         yield client
 
 
@@ -48,10 +48,10 @@ async def read_all(redis: Redis, group: str = GROUP) -> None:
 
 
 async def test_too_many_unread_events_are_refused_and_nothing_of_the_request_is_kept(
-    redis: Redis, valve: Valve, http: httpx.AsyncClient
+    redis: Redis, back_pressure: BackPressure, http: httpx.AsyncClient
 ) -> None:
     await accept(redis, *(f"e{number}" for number in range(6)))
-    await valve.look()
+    await back_pressure.look()
 
     single = await http.post("/v1/turns", json=TURN | {"event_id": "new"})
     batch = await http.post("/v1/turns:batch", json={"turns": [TURN | {"event_id": "new"}]})
@@ -66,29 +66,31 @@ async def test_too_many_unread_events_are_refused_and_nothing_of_the_request_is_
 
 
 async def test_accepting_resumes_when_the_backlog_is_worked_off(
-    redis: Redis, valve: Valve, http: httpx.AsyncClient
+    redis: Redis, back_pressure: BackPressure, http: httpx.AsyncClient
 ) -> None:
     await accept(redis, *(f"e{number}" for number in range(6)))
-    await valve.look()
+    await back_pressure.look()
     assert (await http.post("/v1/turns", json=TURN | {"event_id": "new"})).status_code == 429
 
     await read_all(redis)
-    await valve.look()
+    await back_pressure.look()
 
     assert (await http.post("/v1/turns", json=TURN | {"event_id": "new"})).status_code == 202
 
 
-async def test_reading_goes_on_while_the_valve_is_closed(redis: Redis, valve: Valve, http: httpx.AsyncClient) -> None:
+async def test_reading_goes_on_while_turns_are_refused(
+    redis: Redis, back_pressure: BackPressure, http: httpx.AsyncClient
+) -> None:
     await accept(redis, *(f"e{number}" for number in range(6)))
-    await valve.look()
+    await back_pressure.look()
     assert (await http.get("/v1/receipts/e0")).status_code == 200
 
 
-async def test_the_valve_closes_by_itself_within_its_rounds(
-    redis: Redis, valve: Valve, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+async def test_turns_are_refused_within_a_round_of_looking(
+    redis: Redis, back_pressure: BackPressure, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(valve_module, "EVERY_S", 0.01)
-    looking = asyncio.create_task(valve.run())
+    monkeypatch.setattr(back_pressure_module, "EVERY_S", 0.01)
+    looking = asyncio.create_task(back_pressure.run())
     async with asyncio.timeout(PATIENCE_S):
         number = 0
         while (answer := await http.post("/v1/turns", json=TURN | {"event_id": f"e{number}"})).status_code == 202:
@@ -98,9 +100,11 @@ async def test_the_valve_closes_by_itself_within_its_rounds(
     assert await redis.xlen(STREAM) == number > 5
 
 
-async def test_a_full_redis_is_429_and_the_same_batch_is_accepted_whole_later(redis: Redis, valve: Valve) -> None:
+async def test_a_full_redis_is_429_and_the_same_batch_is_accepted_whole_later(
+    redis: Redis, back_pressure: BackPressure
+) -> None:
     turns = {"turns": [TURN | {"event_id": "a"}, TURN | {"event_id": "b"}]}
-    async with gateway_of(redis, valve) as http:
+    async with gateway_of(redis, back_pressure) as http:
         await accept(redis, "before")
         await redis.config_set("maxmemory", 1)
         try:
@@ -113,13 +117,13 @@ async def test_a_full_redis_is_429_and_the_same_batch_is_accepted_whole_later(re
         assert (await http.post("/v1/turns:batch", json=turns)).json()["accepted"] == 2
 
 
-async def test_in_an_outage_the_valve_opens_and_accepting_says_what_is_wrong(
-    redis: Redis, valve: Valve, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+async def test_in_an_outage_turns_are_let_through_and_accepting_says_what_is_wrong(
+    redis: Redis, back_pressure: BackPressure, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await accept(redis, *(f"e{number}" for number in range(6)))
     monkeypatch.setattr(connection, "CONNECT_TIMEOUT_S", 0.1)
     async with open_consumer(f"unix://{tmp_path_factory.mktemp('no')}/redis.sock", block_ms=0) as nobody:
-        away = Valve(nobody, REQUIRED, Limits())
+        away = BackPressure(nobody, REQUIRED, Limits())
         await away.look()
         async with gateway_of(nobody, away) as http:
             answer = await http.post("/v1/turns", json=TURN | {"event_id": "new"})

@@ -21,7 +21,7 @@ from lithify.node.dashboard import dashboard
 from lithify.node.parts import open_redis
 from lithify.settings import Settings
 from lithify.streams import keys
-from tests.integration.dashboard_parts import Visit
+from tests.integration.dashboard_parts import Browser
 from tests.integration.jobs_parts import QUEUE, has_status, runner, running
 from tests.integration.node_process import free_port
 from tests.integration.whole_app import ServedApp, served_app, whole_app
@@ -36,9 +36,9 @@ async def app(redis_url: str, tmp_path: Path) -> AsyncIterator[ServedApp]:
 
 
 @pytest_asyncio.fixture
-async def visit(app: ServedApp) -> AsyncIterator[Visit]:
-    async with Visit(app) as visit:
-        yield visit
+async def browser(app: ServedApp) -> AsyncIterator[Browser]:
+    async with Browser(app) as browser:
+        yield browser
 
 
 async def say(app: ServedApp, event_id: str, text: str, session: str = "s1") -> None:
@@ -56,9 +56,9 @@ async def bury(redis: Redis, event_id: str, text: str = "hello") -> str:
     return f"0-{entry.decode()}"
 
 
-async def test_every_page_opens_on_an_empty_node_and_forbids_foreign_content(visit: Visit) -> None:
+async def test_every_page_opens_on_an_empty_node_and_forbids_foreign_content(browser: Browser) -> None:
     for path, _ in NAVIGATION:
-        answer = await visit.http.get(f"/dashboard{path}")
+        answer = await browser.http.get(f"/dashboard{path}")
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-security-policy"] == CONTENT_POLICY
         assert answer.headers["cache-control"] == "no-store"
@@ -66,9 +66,9 @@ async def test_every_page_opens_on_an_empty_node_and_forbids_foreign_content(vis
         assert "<script>" not in answer.text, path
 
 
-async def test_the_overview_shows_what_was_accepted_and_each_stage(app: ServedApp, visit: Visit) -> None:
+async def test_the_overview_shows_what_was_accepted_and_each_stage(app: ServedApp, browser: Browser) -> None:
     await say(app, "e1", "The zebra moved to Lisbon.")
-    page = await visit.see()
+    page = await browser.see()
     assert "Embedding" in page
     assert "● clear" in page
     async with app.client() as http:
@@ -77,79 +77,79 @@ async def test_the_overview_shows_what_was_accepted_and_each_stage(app: ServedAp
     assert (embed["state"], embed["unread"], embed["oldest_unread_ms"]) == ("clear", 0, 0)
 
 
-async def test_streams_are_shown_with_their_consumers(app: ServedApp, visit: Visit) -> None:
+async def test_streams_are_shown_with_their_consumers(app: ServedApp, browser: Browser) -> None:
     await say(app, "e1", "The zebra moved to Lisbon.")
     async with app.client() as http:
         streams = (await http.get("/v1/streams")).json()
     [used] = [stream for stream in streams if stream["added"] and "turns" in stream["stream"]]
     [group] = used["groups"]
     assert (group["group"], group["unread"], group["pending"]) == ("embed", 0, 0)
-    page = await visit.see("/streams")
+    page = await browser.see("/streams")
     assert used["stream"] in page
     assert all(consumer["name"] in page for consumer in group["consumers"])
 
 
-async def test_a_search_shows_hits_with_the_components_of_their_score(app: ServedApp, visit: Visit) -> None:
+async def test_a_search_shows_hits_with_the_components_of_their_score(app: ServedApp, browser: Browser) -> None:
     await say(app, "e1", "The zebra moved to Lisbon.")
-    page = await visit.see("/memory", query="zebra Lisbon", user="ada")
+    page = await browser.see("/memory", query="zebra Lisbon", user="ada")
     assert "The zebra moved to Lisbon." in page
     assert "lexical" in page
     assert "dense" in page
 
 
-async def test_what_a_turn_says_is_never_markup(app: ServedApp, visit: Visit) -> None:
+async def test_what_a_turn_says_is_never_markup(app: ServedApp, browser: Browser) -> None:
     await say(app, "e1", HOSTILE)
     paths = ("/memory?query=zebra&user=ada", "/sessions?user=ada&session=s1", "/playground?user=ada&session=s1")
     letter = await bury(app.redis, "e2", HOSTILE)
     for path in (*paths, f"/dead-letters/{letter}"):
-        answer = await visit.http.get(f"/dashboard{path}")
+        answer = await browser.http.get(f"/dashboard{path}")
         assert HOSTILE not in answer.text, path
         assert "alert(" in answer.text, path
 
 
-async def test_a_session_shows_its_turns_and_their_state(app: ServedApp, visit: Visit) -> None:
+async def test_a_session_shows_its_turns_and_their_state(app: ServedApp, browser: Browser) -> None:
     await say(app, "e1", "The zebra moved to Lisbon.")
-    page = await visit.see("/sessions", user="ada", session="s1")
+    page = await browser.see("/sessions", user="ada", session="s1")
     assert "The zebra moved to Lisbon." in page
     assert "tail" in page
-    assert "s1" in await visit.see("/sessions", user="ada")
+    assert "s1" in await browser.see("/sessions", user="ada")
 
 
-async def test_the_playground_shows_the_prompt_its_budget_and_why(app: ServedApp, visit: Visit) -> None:
+async def test_the_playground_shows_the_prompt_its_budget_and_why(app: ServedApp, browser: Browser) -> None:
     await say(app, "e1", "The zebra moved to Lisbon.")
-    page = await visit.see("/playground", query="zebra Lisbon", user="ada", session="s2", budget=500)
+    page = await browser.see("/playground", query="zebra Lisbon", user="ada", session="s2", budget=500)
     assert "<recalled_memories>" in page
     assert "of 500 tokens" in page
     assert "in the prompt" in page
 
 
-async def test_a_slip_in_a_form_is_told_beside_it(visit: Visit) -> None:
-    page = await visit.see("/playground", user="ada", session="s", budget="much")
+async def test_a_slip_in_a_form_is_told_beside_it(browser: Browser) -> None:
+    page = await browser.see("/playground", user="ada", session="s", budget="much")
     assert "token_budget" in page
     assert 'role="alert"' in page
 
 
-async def test_a_chosen_dead_letter_is_redriven_and_the_others_stay(app: ServedApp, visit: Visit) -> None:
+async def test_a_chosen_dead_letter_is_redriven_and_the_others_stay(app: ServedApp, browser: Browser) -> None:
     chosen, other = await bury(app.redis, "e1", "The zebra moved to Lisbon."), await bury(app.redis, "e2")
-    page = await visit.see("/dead-letters")
+    page = await browser.see("/dead-letters")
     assert "bad e1" in page
-    answer = await visit.send("/dead-letters:redrive", page, letter=[chosen])
+    answer = await browser.send("/dead-letters:redrive", page, letter=[chosen])
     assert "1 put back onto their streams." in answer.text
     assert chosen not in answer.text
     assert other in answer.text
 
 
-async def test_purging_all_leaves_none(app: ServedApp, visit: Visit) -> None:
+async def test_purging_all_leaves_none(app: ServedApp, browser: Browser) -> None:
     for event_id in ("e1", "e2"):
         await bury(app.redis, event_id)
-    answer = await visit.send("/dead-letters:purge", await visit.see("/dead-letters"), which="all")
+    answer = await browser.send("/dead-letters:purge", await browser.see("/dead-letters"), which="all")
     assert "2 deleted for good." in answer.text
     assert await app.redis.xlen(keys.dead(0)) == 0
 
 
-async def test_no_choice_is_no_order(app: ServedApp, visit: Visit) -> None:
+async def test_no_choice_is_no_order(app: ServedApp, browser: Browser) -> None:
     await bury(app.redis, "e1")
-    answer = await visit.send("/dead-letters:purge", await visit.see("/dead-letters"))
+    answer = await browser.send("/dead-letters:purge", await browser.see("/dead-letters"))
     assert answer.status_code == 422
     assert await app.redis.xlen(keys.dead(0)) == 1
 
@@ -167,14 +167,14 @@ async def spoil(context: JobContext[None], **_: str) -> None:
 
 
 async def test_a_failed_job_is_shown_with_its_trace_and_queued_again(
-    app: ServedApp, visit: Visit, redis_url: str
+    app: ServedApp, browser: Browser, redis_url: str
 ) -> None:
     job_id = await failed_job(redis_url, user="ada")
-    assert "spoilt" in await visit.see("/jobs")
-    page = await visit.see(f"/jobs/{job_id}")
+    assert "spoilt" in await browser.see("/jobs")
+    page = await browser.see(f"/jobs/{job_id}")
     assert "Traceback" in page
     assert "ada" in page
-    answer = await visit.send(f"/jobs/{job_id}:retry", page)
+    answer = await browser.send(f"/jobs/{job_id}:retry", page)
     assert "1 queued again." in answer.text
     async with app.client() as http:
         told = (await http.get(f"/v1/jobs/{job_id}")).json()
@@ -218,11 +218,11 @@ async def test_a_dashboard_of_its_own_asks_the_assembly_service_with_the_key_of_
         alone = served_app(
             settings, redis, dashboard(settings, redis, app.authenticator, stack, url), app.authenticator
         )
-        async with Visit(alone) as visit:
-            assert "The zebra moved" in await visit.see("/sessions", user="ada", session="s1")
+        async with Browser(alone) as browser:
+            assert "The zebra moved" in await browser.see("/sessions", user="ada", session="s1")
             key = await app.key("globex", KeyScope.READ)
-            await visit.login(key)
-            page = await visit.see("/sessions", user="ada", session="s1")
+            await browser.login(key)
+            page = await browser.see("/sessions", user="ada", session="s1")
             assert "no such session" in page
 
 
@@ -231,6 +231,6 @@ async def test_memory_pages_tell_when_the_assembly_service_is_away(redis_url: st
     async with AsyncExitStack() as stack:
         redis = await open_redis(settings, stack)
         pages = dashboard(settings, redis, app.authenticator, stack, f"http://127.0.0.1:{free_port()}")
-        async with Visit(served_app(settings, redis, pages, app.authenticator)) as visit:
-            assert 'role="alert"' in await visit.see("/memory", query="zebra")
-            assert "Overview" in await visit.see()
+        async with Browser(served_app(settings, redis, pages, app.authenticator)) as browser:
+            assert 'role="alert"' in await browser.see("/memory", query="zebra")
+            assert "Overview" in await browser.see()

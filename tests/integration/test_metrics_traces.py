@@ -51,7 +51,7 @@ async def test_a_trace_is_followed_into_the_embedding_and_the_job_it_causes(
             assert record(jobs, queued(jobs)[0]).traceparent == TRACEPARENT
             async with working(runner(jobs, {JOB: compact})):
                 await eventually(lambda: "job_done" in [line["event"] for line in lines])
-    assert receipt["trace_id"] == TRACE
+    assert receipt["host_trace_id"] == TRACE
     told = {line["event"]: line for line in lines if line.get("trace_id") == TRACE}
     assert told.keys() == {"event_stored", "compaction_asked_for", "job_done"}
     assert told["event_stored"]["event_id"] == "e1"
@@ -69,4 +69,4 @@ async def test_a_turns_own_trace_wins_and_a_broken_one_is_ignored(
         body = {"turns": [TURN | {"traceparent": own}]}
         assert (await http.post("/v1/turns:batch", json=body, headers=headers)).json()["accepted"] == 1
         assert (await http.post("/v1/turns?wait=searchable", json=TURN, headers=headers)).json()["searchable"]
-        assert (await http.get("/v1/receipts/e1")).json()["trace_id"] == kept
+        assert (await http.get("/v1/receipts/e1")).json()["host_trace_id"] == kept

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from lithify.dashboard.desk import Form, first
+from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.operations_routes import Operations
-from lithify.dashboard.visitor import Visitor
+from lithify.dashboard.page_guard import Form, first
 from lithify.errors import Invalid
 from lithify.streams import DeadLetters, LetterId
 
@@ -16,21 +16,21 @@ class Actions:
     operations: Operations
     letters: DeadLetters
 
-    async def redrive(self, visitor: Visitor, _request: Request, form: Form) -> str:
-        outcomes = await self.letters.redrive(visitor.scope, await self._chosen(visitor, form))
+    async def redrive(self, viewer: Viewer, _request: Request, form: Form) -> str:
+        outcomes = await self.letters.redrive(viewer.scope, await self._chosen_letters(viewer, form))
         return f"/dead-letters?done=redriven&count={list(outcomes.values()).count('redriven')}"
 
-    async def purge(self, visitor: Visitor, _request: Request, form: Form) -> str:
-        purged = await self.letters.purge(visitor.scope, await self._chosen(visitor, form))
+    async def purge(self, viewer: Viewer, _request: Request, form: Form) -> str:
+        purged = await self.letters.purge(viewer.scope, await self._chosen_letters(viewer, form))
         return f"/dead-letters?done=purged&count={purged}"
 
-    async def retry(self, visitor: Visitor, request: Request, _form: Form) -> str:
-        await self.operations.retry_job(visitor.scope, request.path_params["job_id"])
+    async def retry(self, viewer: Viewer, request: Request, _form: Form) -> str:
+        await self.operations.retry_job(viewer.scope, request.path_params["job_id"])
         return "/jobs?done=retried&count=1"
 
-    async def _chosen(self, visitor: Visitor, form: Form) -> list[LetterId]:
+    async def _chosen_letters(self, viewer: Viewer, form: Form) -> list[LetterId]:
         if first(form, "which") == "all":
-            return await self.letters.ids(visitor.scope)
+            return await self.letters.ids(viewer.scope)
         chosen = [LetterId.parse(text) for text in form.get("letter", [])]
         if not chosen:
             raise Invalid("letter: choose at least one letter")

@@ -11,7 +11,7 @@ SLOTS: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BarSegment:
     """A part of the budget bar: where it begins and how wide it is, in hundredths of the bar."""
 
     name: str
@@ -21,9 +21,10 @@ class Segment:
 
 
 def polyline(values: Sequence[float], top: float) -> str:
-    """The `points` of a line of the newest values, scaled so that `top` reaches the upper edge."""
+    """Returns the `points` of a line of the newest values, scaled so that `top` reaches the upper edge."""
     shown = values[-SLOTS:]
-    step, scale = WIDTH / (SLOTS - 1), (HEIGHT - 4) / max(top, 1.0)
+    step = WIDTH / (SLOTS - 1)
+    scale = (HEIGHT - 4) / max(top, 1.0)
     first = SLOTS - len(shown)
     return " ".join(
         f"{(first + place) * step:.1f},{HEIGHT - 2 - min(value, top) * scale:.1f}" for place, value in enumerate(shown)
@@ -31,7 +32,7 @@ def polyline(values: Sequence[float], top: float) -> str:
 
 
 def round_top(values: Iterable[float]) -> float:
-    """The least of 1, 2, 5, 10, 20, … that holds all values: a scale that does not twitch with every value."""
+    """Returns the least of 1, 2, 5, 10, 20, … that holds all values: a scale that does not twitch with every value."""
     highest = max(values, default=0.0)
     unit = 1.0
     while True:
@@ -41,13 +42,14 @@ def round_top(values: Iterable[float]) -> float:
         unit *= 10
 
 
-def budget_bar(spent: Mapping[str, int], tokens: int, budget: int) -> list[Segment]:
-    """Who got how much of the budget, then what frames and markers cost; what is left over stays empty."""
+def budget_bar(spent: Mapping[str, int], tokens: int, budget: int) -> list[BarSegment]:
+    """Returns who got how much of the budget, then what frames cost; what is left over stays empty."""
     whole = max(budget, tokens, 1)
     parts = {**spent, "frames": max(0, tokens - sum(spent.values()))}
-    segments, x = [], 0.0
+    segments = []
+    x = 0.0
     for name, cost in parts.items():
         width = 100 * cost / whole
-        segments.append(Segment(name, cost, round(x, 3), round(width, 3)))
+        segments.append(BarSegment(name, cost, round(x, 3), round(width, 3)))
         x += width
     return segments

@@ -10,27 +10,29 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.board import board_of
 from lithify.dashboard.pulse import EVERY_S, Pulse
-from lithify.dashboard.visitor import Visitor
 from lithify.errors import Unavailable
 
-# Then the browser comes again by itself, and is asked for its visit again: a revoked key does not look on for ever.
+# Then the browser comes again by itself, and is authenticated again: a revoked key does not look on for ever.
 LONGEST_S: Final = 300
 RETRY_MS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveFigures:
+    """Streams the figures to one open page after another."""
+
     pulse: Pulse
 
-    async def stream(self, request: Request, _visitor: Visitor) -> Response:
+    async def stream(self, request: Request, _viewer: Viewer) -> Response:
         # Set by whoever serves the application, once it is to stop: an open stream must not hold that up.
         stopping: asyncio.Event = getattr(request.app.state, "stopping", None) or asyncio.Event()
         return StreamingResponse(self.events(stopping), media_type="text/event-stream")
 
     async def events(self, stopping: asyncio.Event) -> AsyncIterator[bytes]:
-        """The first at once, then one a second, until the server stops or the visit is to be checked again."""
+        """Yields the first at once, then one a second, until the server stops or the viewer is to be checked again."""
         end = time.monotonic() + LONGEST_S
         yield b"retry: %d\n\n" % RETRY_MS
         while not stopping.is_set() and time.monotonic() < end:

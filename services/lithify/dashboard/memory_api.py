@@ -1,4 +1,4 @@
-"""Asks the HTTP interface for what concerns memory, with the visitor's own key: tenancy stays where it is."""
+"""Asks the HTTP interface for what concerns memory, with the viewer's own key: tenancy stays where it is."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -8,7 +8,7 @@ import httpx
 from starlette.requests import Request
 
 from lithify.client.refusal import Missing, answer_of, outages
-from lithify.dashboard.visitor import Visitor
+from lithify.dashboard.authentication import Viewer
 
 TIMEOUT: Final = httpx.Timeout(30.0, connect=5.0)
 INSIDE: Final = "http://127.0.0.1"
@@ -20,12 +20,14 @@ class MemoryApi:
 
     url: str | None = None
 
-    def asked_by(self, visitor: Visitor, request: Request) -> "Asking":
-        return Asking(self.url or INSIDE, visitor.credential, None if self.url else request)
+    def connect(self, viewer: Viewer, request: Request) -> "MemoryApiClient":
+        return MemoryApiClient(self.url or INSIDE, viewer.credential, None if self.url else request)
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class MemoryApiClient:
+    """Calls the interface for one viewer; `inside` is the request whose application is asked without a network."""
+
     url: str
     credential: str | None
     inside: Request | None
@@ -39,16 +41,16 @@ class Asking:
                 response = await http.request(method, path, json=body, params=query)
         return answer_of(response)
 
-    async def call_or_none(self, path: str) -> Any:
-        """None where the interface has no such route or thing."""
+    async def find(self, path: str) -> Any:
+        """Returns None where the interface has no such route or thing."""
         try:
             return await self.call("GET", path)
         except Missing:
             return None
 
-    async def words_of(self, record_id: str) -> str | None:
-        """The text of a record; None if it was forgotten. Receipts hold no texts."""
-        found = await self.call_or_none(f"/v1/memories/{quote(record_id, safe='')}")
+    async def read_text(self, record_id: str) -> str | None:
+        """Returns the text of a record; None if it was forgotten. Receipts hold no texts."""
+        found = await self.find(f"/v1/memories/{quote(record_id, safe='')}")
         return None if found is None else str(found["text"])
 
     def _transport(self) -> httpx.AsyncBaseTransport | None:

@@ -6,12 +6,12 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.board import board_of
 from lithify.dashboard.charts import HEIGHT, WIDTH
 from lithify.dashboard.operations_routes import Operations
 from lithify.dashboard.overview import overview_of
 from lithify.dashboard.pages import Pages
-from lithify.dashboard.visitor import Visitor
 from lithify.http import NotFound
 from lithify.jobs import STATUSES
 from lithify.streams import DeadLetters, Letter, LetterId
@@ -32,34 +32,34 @@ class OperationsPages:
     operations: Operations
     letters: DeadLetters
 
-    async def overview(self, _request: Request, visitor: Visitor) -> Response:
+    async def overview(self, _request: Request, viewer: Viewer) -> Response:
         reading = await self.operations.pulse.read()
         return self.pages.draw(
             "overview",
-            visitor,
+            viewer,
             board=board_of(reading),
             overview=overview_of(reading),
             chart={"width": WIDTH, "height": HEIGHT},
         )
 
-    async def streams(self, _request: Request, visitor: Visitor) -> Response:
+    async def streams(self, _request: Request, viewer: Viewer) -> Response:
         reading = await self.operations.pulse.read()
-        return self.pages.draw("streams", visitor, board=board_of(reading), streams=reading.figures.streams)
+        return self.pages.draw("streams", viewer, board=board_of(reading), streams=reading.figures.streams)
 
-    async def workers(self, _request: Request, visitor: Visitor) -> Response:
+    async def workers(self, _request: Request, viewer: Viewer) -> Response:
         reading = await self.operations.pulse.read()
-        return self.pages.draw("workers", visitor, board=board_of(reading), workers=reading.figures.workers)
+        return self.pages.draw("workers", viewer, board=board_of(reading), workers=reading.figures.workers)
 
-    async def jobs(self, request: Request, visitor: Visitor) -> Response:
+    async def jobs(self, request: Request, viewer: Viewer) -> Response:
         """The counts are for everybody who may read; the jobs themselves name users."""
         reading = await self.operations.pulse.read()
         status, queue = request.query_params.get("status", "failed"), request.query_params.get("queue") or None
         found = None
-        if visitor.may_act:
-            found = await self.operations.list_jobs(visitor.scope, queue, status, PER_PAGE)
+        if viewer.may_act:
+            found = await self.operations.list_jobs(viewer.scope, queue, status, PER_PAGE)
         return self.pages.draw(
             "jobs",
-            visitor,
+            viewer,
             board=board_of(reading),
             queues=reading.figures.queues,
             jobs=found,
@@ -69,20 +69,20 @@ class OperationsPages:
             outcome=outcome_of(request),
         )
 
-    async def job(self, request: Request, visitor: Visitor) -> Response:
-        found = await self.operations.show_job(visitor.scope, request.path_params["job_id"])
-        return self.pages.draw("job", visitor, detail=found, job=found.job)
+    async def job(self, request: Request, viewer: Viewer) -> Response:
+        found = await self.operations.show_job(viewer.scope, request.path_params["job_id"])
+        return self.pages.draw("job", viewer, detail=found, job=found.job)
 
-    async def dead_letters(self, request: Request, visitor: Visitor) -> Response:
+    async def dead_letters(self, request: Request, viewer: Viewer) -> Response:
         reading = await self.operations.pulse.read()
         before = request.query_params.get("before")
         found: list[Letter] | None = None
-        if visitor.may_act:
+        if viewer.may_act:
             below = LetterId.parse(before) if before else None
-            found = await self.letters.newest(visitor.scope, PER_PAGE, below)
+            found = await self.letters.newest(viewer.scope, PER_PAGE, below)
         return self.pages.draw(
             "letters",
-            visitor,
+            viewer,
             board=board_of(reading),
             letters=found,
             older=str(found[-1].id) if found and len(found) == PER_PAGE else None,
@@ -90,12 +90,12 @@ class OperationsPages:
             outcome=outcome_of(request),
         )
 
-    async def dead_letter(self, request: Request, visitor: Visitor) -> Response:
+    async def dead_letter(self, request: Request, viewer: Viewer) -> Response:
         wanted = request.path_params["letter_id"]
-        found = await self.letters.find(visitor.scope, LetterId.parse(wanted))
+        found = await self.letters.find(viewer.scope, LetterId.parse(wanted))
         if found is None:
             raise NotFound(f"there is no dead letter {wanted[:80]}; it was redriven or purged, or never was")
-        return self.pages.draw("letter", visitor, letter=found, payload=payload_of(found))
+        return self.pages.draw("letter", viewer, letter=found, payload=payload_of(found))
 
 
 def outcome_of(request: Request) -> str | None:

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from lithify.dashboard import board, wording
-from lithify.dashboard.visitor import PATH, Visitor
+from lithify.dashboard.authentication import PATH, Viewer
 from lithify.streams.groups import label_of
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -57,12 +57,10 @@ NAVIGATION: Final = (
 class Pages:
     templates: Environment
 
-    def draw(
-        self, name: str, visitor: Visitor | None, status: HTTPStatus = HTTPStatus.OK, **values: Any
-    ) -> HTMLResponse:
-        """The page `name`, which is also its template; `visitor` is None before anybody is known."""
+    def draw(self, name: str, viewer: Viewer | None, status: HTTPStatus = HTTPStatus.OK, **values: Any) -> HTMLResponse:
+        """Renders the page `name`, which is also its template; `viewer` is None before anybody is known."""
         template = self.templates.get_template(f"{name}.html")
-        return HTMLResponse(template.render(page=name, visitor=visitor, **values), status)
+        return HTMLResponse(template.render(page=name, viewer=viewer, **values), status)
 
 
 def load_pages() -> Pages:
@@ -95,13 +93,13 @@ def load_pages() -> Pages:
 
 @cache
 def static_url(name: str) -> str:
-    """With a mark of the content, so that a browser keeps a file exactly as long as it is the same."""
-    mark = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
-    return f"{PATH}/static/{name}?{mark}"
+    """Returns an address with a digest of the content, so that a browser keeps a file as long as it is the same."""
+    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    return f"{PATH}/static/{name}?{digest}"
 
 
 def static_file(name: str) -> Response | None:
-    """None for whatever is not one of our own files: names are compared, never joined to a path."""
+    """Returns None for whatever is not one of our own files: names are compared, never joined to a path."""
     found = next((file for file in STATIC.iterdir() if file.name == name and file.suffix in MEDIA_TYPES), None)
     if found is None:
         return None
@@ -109,8 +107,8 @@ def static_file(name: str) -> Response | None:
     return Response(found.read_bytes(), headers=HEADERS | caching, media_type=MEDIA_TYPES[found.suffix])
 
 
-def guarded(response: Response) -> Response:
-    """What pages show is for one visitor, and for now."""
+def add_security_headers(response: Response) -> Response:
+    """Adds the headers of every page, and forbids keeping it: a page is for one viewer, and for now."""
     response.headers.update(HEADERS)
     response.headers["Cache-Control"] = "no-store"
     return response

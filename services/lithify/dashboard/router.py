@@ -9,16 +9,16 @@ from starlette.responses import RedirectResponse, Response
 
 from lithify.access import Authenticator
 from lithify.dashboard.actions import Actions
-from lithify.dashboard.desk import Desk
-from lithify.dashboard.entrance import Entrance
-from lithify.dashboard.live import Live
+from lithify.dashboard.authentication import PATH, Authentication
+from lithify.dashboard.browser_sessions import BrowserSessions
+from lithify.dashboard.live import LiveFigures
+from lithify.dashboard.login_pages import LoginPages
 from lithify.dashboard.memory_api import MemoryApi
 from lithify.dashboard.memory_pages import MemoryPages
 from lithify.dashboard.operations_pages import OperationsPages
 from lithify.dashboard.operations_routes import Operations
-from lithify.dashboard.pages import guarded, load_pages, static_file
-from lithify.dashboard.visitor import PATH, Reception
-from lithify.dashboard.visits import Visits
+from lithify.dashboard.page_guard import PageGuard
+from lithify.dashboard.pages import add_security_headers, load_pages, static_file
 from lithify.events import Clock
 from lithify.http import NotFound
 from lithify.streams import DeadLetters
@@ -26,10 +26,10 @@ from lithify.streams import DeadLetters
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """What the pages need to work."""
+    """The parts that the pages work with."""
 
     authenticator: Authenticator
-    visits: Visits
+    sessions: BrowserSessions
     operations: Operations
     letters: DeadLetters
     memory: MemoryApi
@@ -39,22 +39,24 @@ class Dashboard:
 def dashboard_router(parts: Dashboard) -> APIRouter:
     """Pages are no part of the documented interface: what they show and do is there in routes of its own."""
     pages = load_pages()
-    desk = Desk(Reception(parts.authenticator, parts.visits), pages)
+    guard = PageGuard(Authentication(parts.authenticator, parts.sessions), pages)
     router = APIRouter()
-    _add_operations(router, desk, OperationsPages(pages, parts.operations, parts.letters))
-    _add_memory(router, desk, MemoryPages(pages, parts.memory, parts.clock))
-    _add_actions(router, desk, Actions(parts.operations, parts.letters))
-    entrance = Entrance(desk)
-    router.add_route(f"{PATH}/login", entrance.show, ["GET"], include_in_schema=False)
-    router.add_route(f"{PATH}/login", entrance.enter, ["POST"], include_in_schema=False)
-    router.add_route(f"{PATH}/logout", desk.shows(entrance.leave), ["POST"], include_in_schema=False)
-    router.add_route(f"{PATH}/live", desk.shows(Live(parts.operations.pulse).stream), ["GET"], include_in_schema=False)
+    _add_operations(router, guard, OperationsPages(pages, parts.operations, parts.letters))
+    _add_memory(router, guard, MemoryPages(pages, parts.memory, parts.clock))
+    _add_actions(router, guard, Actions(parts.operations, parts.letters))
+    login = LoginPages(guard)
+    router.add_route(f"{PATH}/login", login.show_form, ["GET"], include_in_schema=False)
+    router.add_route(f"{PATH}/login", login.log_in, ["POST"], include_in_schema=False)
+    router.add_route(f"{PATH}/logout", guard.protect_page(login.log_out), ["POST"], include_in_schema=False)
+    router.add_route(
+        f"{PATH}/live", guard.protect_page(LiveFigures(parts.operations.pulse).stream), ["GET"], include_in_schema=False
+    )
     router.add_route(f"{PATH}/static/{{name}}", send_static, ["GET"], include_in_schema=False)
-    router.add_route(f"{PATH}/", to_start, ["GET"], include_in_schema=False)
+    router.add_route(f"{PATH}/", redirect_to_overview, ["GET"], include_in_schema=False)
     return router
 
 
-def _add_operations(router: APIRouter, desk: Desk, pages: OperationsPages) -> None:
+def _add_operations(router: APIRouter, guard: PageGuard, pages: OperationsPages) -> None:
     shown = {
         "": pages.overview,
         "/streams": pages.streams,
@@ -65,10 +67,10 @@ def _add_operations(router: APIRouter, desk: Desk, pages: OperationsPages) -> No
         "/dead-letters/{letter_id}": pages.dead_letter,
     }
     for path, page in shown.items():
-        router.add_route(f"{PATH}{path}", desk.shows(page), ["GET"], include_in_schema=False)
+        router.add_route(f"{PATH}{path}", guard.protect_page(page), ["GET"], include_in_schema=False)
 
 
-def _add_memory(router: APIRouter, desk: Desk, pages: MemoryPages) -> None:
+def _add_memory(router: APIRouter, guard: PageGuard, pages: MemoryPages) -> None:
     shown = {
         "/memory": pages.search,
         "/sessions": pages.session,
@@ -76,17 +78,17 @@ def _add_memory(router: APIRouter, desk: Desk, pages: MemoryPages) -> None:
         "/docs": pages.docs,
     }
     for path, page in shown.items():
-        router.add_route(f"{PATH}{path}", desk.shows(page), ["GET"], include_in_schema=False)
+        router.add_route(f"{PATH}{path}", guard.protect_page(page), ["GET"], include_in_schema=False)
 
 
-def _add_actions(router: APIRouter, desk: Desk, actions: Actions) -> None:
+def _add_actions(router: APIRouter, guard: PageGuard, actions: Actions) -> None:
     done = {
         "/dead-letters:redrive": actions.redrive,
         "/dead-letters:purge": actions.purge,
         "/jobs/{job_id}:retry": actions.retry,
     }
     for path, action in done.items():
-        router.add_route(f"{PATH}{path}", desk.does(action), ["POST"], include_in_schema=False)
+        router.add_route(f"{PATH}{path}", guard.protect_action(action), ["POST"], include_in_schema=False)
 
 
 async def send_static(request: Request) -> Response:
@@ -96,5 +98,5 @@ async def send_static(request: Request) -> Response:
     return found
 
 
-async def to_start(_request: Request) -> Response:
-    return guarded(RedirectResponse(PATH, HTTPStatus.PERMANENT_REDIRECT))
+async def redirect_to_overview(_request: Request) -> Response:
+    return add_security_headers(RedirectResponse(PATH, HTTPStatus.PERMANENT_REDIRECT))

@@ -24,7 +24,7 @@ SETTLED = frozenset({"embedded_at", "ignored", "error"})
 
 async def accept_one(scope: TenantScope, turn: TurnInput, producer: Producer, clock: Clock) -> Accepted:
     """Durable in Redis on return. Raises Conflict if the id was used with other content."""
-    [acceptance] = await producer.accept([published(scope, turn, clock())])
+    [acceptance] = await producer.accept([make_event(scope, turn, clock())])
     EVENTS_ACCEPTED.labels(acceptance.status).inc()
     if acceptance.status == "conflict":
         raise Conflict(f"event_id: {turn.event_id!r} was accepted before with other content")
@@ -39,7 +39,7 @@ async def accept_one(scope: TenantScope, turn: TurnInput, producer: Producer, cl
 async def accept_batch(
     scope: TenantScope, bodies: Sequence[Any], producer: Producer, clock: Clock, traceparent: str | None = None
 ) -> BatchResult:
-    """Each turn is judged by itself: a bad one does not refuse its neighbours."""
+    """Accepts each turn by itself: a bad one does not refuse its neighbours."""
     now = clock()
     items: list[BatchItem | None] = []
     events: list[tuple[Event, str]] = []
@@ -47,26 +47,30 @@ async def accept_batch(
         try:
             turn = TurnInput.model_validate(body)
         except ValidationError as error:
-            items.append(refused(index, body, error))
+            items.append(invalid_item(index, body, error))
         else:
             items.append(None)
-            events.append(published(scope, with_trace(turn, traceparent), now))
+            events.append(make_event(scope, add_trace(turn, traceparent), now))
     accepted = iter(await producer.accept(events))
-    return summed([item or judged(index, next(accepted)) for index, item in enumerate(items)])
+    results = [item or accepted_item(index, next(accepted)) for index, item in enumerate(items)]
+    for status, count in Counter(item.status for item in results).items():
+        EVENTS_ACCEPTED.labels(status).inc(count)
+    return batch_result(results)
 
 
-def with_trace(turn: TurnInput, traceparent: str | None) -> TurnInput:
-    """A turn's own trace context wins over that of the request; a broken one of the request is ignored."""
+def add_trace(turn: TurnInput, traceparent: str | None) -> TurnInput:
+    """Gives a turn the trace context of its request; its own wins, and a broken one of the request is ignored."""
     if turn.traceparent or trace_id_of(traceparent) is None:
         return turn
     return turn.model_copy(update={"traceparent": traceparent})
 
 
-def published(scope: TenantScope, turn: TurnInput, now_ms: int) -> tuple[Event, str]:
+def make_event(scope: TenantScope, turn: TurnInput, now_ms: int) -> tuple[Event, str]:
+    """Returns the event to publish and the digest that tells a retry from another turn under the same id."""
     return event_from_turn(turn, scope.tenant, now_ms), turn_digest(turn)
 
 
-def refused(index: int, body: Any, error: ValidationError) -> BatchItem:
+def invalid_item(index: int, body: Any, error: ValidationError) -> BatchItem:
     event_id = body.get("event_id") if isinstance(body, dict) else None
     errors = [FieldError(**e) for e in field_errors(error.errors(include_url=False, include_input=False))]
     return BatchItem(
@@ -74,14 +78,12 @@ def refused(index: int, body: Any, error: ValidationError) -> BatchItem:
     )
 
 
-def judged(index: int, item: Acceptance) -> BatchItem:
+def accepted_item(index: int, item: Acceptance) -> BatchItem:
     return BatchItem(index=index, event_id=item.event_id, status=item.status, stream_id=item.stream_id, seq=item.seq)
 
 
-def summed(items: list[BatchItem]) -> BatchResult:
+def batch_result(items: list[BatchItem]) -> BatchResult:
     counts = Counter(item.status for item in items)
-    for status, count in counts.items():
-        EVENTS_ACCEPTED.labels(status).inc(count)
     accepted, duplicate = counts["accepted"], counts["duplicate"]
     return BatchResult(
         accepted=accepted, duplicate=duplicate, rejected=len(items) - accepted - duplicate, results=items
@@ -89,7 +91,7 @@ def summed(items: list[BatchItem]) -> BatchResult:
 
 
 async def wait_searchable(scope: TenantScope, event_id: str, receipts: Receipts, limit_ms: int) -> bool:
-    """True as soon as recall can find the event; false when the limit passed or it never becomes memory."""
+    """Returns true as soon as recall can find the event; false when the limit passed or it never becomes memory."""
     try:
         async with asyncio.timeout(limit_ms / 1000):
             while True:

@@ -1,4 +1,4 @@
-"""What the gateway answers."""
+"""The answers of the gateway."""
 
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ class BatchResult(BaseModel):
 
 
 class Receipt(BaseModel):
-    """What has happened to an event so far; times in ms. Fields of later stages appear when those stages ran."""
+    """Tells what has happened to an event so far; times in ms. Fields of later stages appear when those stages ran."""
 
     model_config = {"extra": "allow"}
 
@@ -54,5 +54,5 @@ class Receipt(BaseModel):
     compacted_into: str | None = None
     ignored: str | None = Field(None, description="Why the event never becomes memory, e.g. its role.")
     error: str | None = None
-    trace_id: str | None = Field(None, description="The trace its host follows it by, from `traceparent`.")
+    host_trace_id: str | None = Field(None, description="The trace its host follows it by, from `traceparent`.")
     gate: Json[dict[str, Any]] | None = Field(None, description="All signals of the gate and its threshold.")

@@ -5,12 +5,12 @@ from contextlib import AsyncExitStack
 from fastapi import APIRouter
 
 from lithify.access import ApiKeyAuthenticator
+from lithify.dashboard.browser_sessions import BrowserSessions
 from lithify.dashboard.figures import Gauges
 from lithify.dashboard.memory_api import MemoryApi
 from lithify.dashboard.operations_routes import Operations, operations_router
 from lithify.dashboard.pulse import Pulse
 from lithify.dashboard.router import Dashboard, dashboard_router
-from lithify.dashboard.visits import Visits
 from lithify.events import system_clock
 from lithify.http.authorization import Access
 from lithify.jobs import open_connection
@@ -32,7 +32,7 @@ def dashboard(
     operations = Operations(Pulse(Gauges(redis.client, jobs, settings.partitions, system_clock)), jobs)
     parts = Dashboard(
         authenticator=door,
-        visits=Visits(redis.client),
+        sessions=BrowserSessions(redis.client),
         operations=operations,
         letters=DeadLetters(redis.client, settings.partitions, system_clock),
         memory=MemoryApi(assembly_url),

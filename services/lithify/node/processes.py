@@ -15,7 +15,7 @@ from lithify.compaction import QUEUE as COMPACTION
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import system_clock
 from lithify.forgetting import QUEUE as FORGETTING
-from lithify.gateway.valve import Valve
+from lithify.gateway.back_pressure import BackPressure
 from lithify.http import create_app
 from lithify.http.app import reference_router
 from lithify.http.authorization import Access
@@ -213,7 +213,7 @@ async def node_routers(
     model: Model,
     store: VectorStore,
     watched: Watched,
-    valve: Valve,
+    valve: BackPressure,
     door: ApiKeyAuthenticator,
     stack: AsyncExitStack,
     gauges: Gauges | None = None,

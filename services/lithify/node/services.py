@@ -34,10 +34,10 @@ from lithify.authored import AuthoredReader, Documents, FolderWatch, Reserve, ch
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
+from lithify.gateway.back_pressure import BackPressure
 from lithify.gateway.dead_letters import dead_letter_router
 from lithify.gateway.key_routes import key_router
 from lithify.gateway.routes import Gateway, gateway_router
-from lithify.gateway.valve import Valve
 from lithify.http.authorization import Access
 from lithify.jobs import open_connection
 from lithify.node import docs
@@ -53,13 +53,13 @@ DAY_S = 86_400
 HOUR_S = 3_600
 
 
-def valve(settings: Settings, redis: RedisParts) -> Valve:
+def valve(settings: Settings, redis: RedisParts) -> BackPressure:
     limits = Limits(
         oldest_unread_s=settings.pressure_age_s,
         unread=settings.pressure_unread,
         memory_share=settings.pressure_memory,
     )
-    return Valve(redis.client, stream_readers(settings), limits)
+    return BackPressure(redis.client, stream_readers(settings), limits)
 
 
 async def door(settings: Settings, redis: RedisParts) -> ApiKeyAuthenticator:
@@ -70,7 +70,7 @@ async def door(settings: Settings, redis: RedisParts) -> ApiKeyAuthenticator:
     return guarded
 
 
-def gateway(settings: Settings, redis: RedisParts, guard: Valve, door: ApiKeyAuthenticator) -> list[APIRouter]:
+def gateway(settings: Settings, redis: RedisParts, guard: BackPressure, door: ApiKeyAuthenticator) -> list[APIRouter]:
     retention = Retention(
         receipt_s=settings.receipt_days * DAY_S, tail_s=settings.tail_days * DAY_S, tail_length=settings.tail_turns
     )

@@ -60,6 +60,7 @@ class Receipt:
     compacted_into: str | None = None
     ignored: str | None = None
     error: str | None = None
+    host_trace_id: str | None = None
     gate: JsonObject | None = None
 
 

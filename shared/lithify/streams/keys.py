@@ -106,8 +106,8 @@ def rate(key_id: str) -> str:
     return f"{PREFIX}rate:{_part(key_id)}"
 
 
-def visit(digest: str) -> str:
-    """A visit to the dashboard: the visitor's API key, readable only with what the visitor's browser holds."""
+def browser_session(digest: str) -> str:
+    """Names a browser session of the dashboard: its API key, readable only with the token the browser holds."""
     return f"{PREFIX}visit:{_part(digest)}"
 
 

@@ -58,10 +58,10 @@ TAIL = """
 ## Traces and logs
 
 A host that sends a W3C `traceparent`, as a header or in the turn itself, can follow that turn: the context travels in
-the message through both streams into the jobs it causes, `trace_id` is in the turn's receipt, and log lines about one
-event (`event_stored`, `delivery_failed`, `compaction_asked_for`, `job_done`, `job_failed`) name `event_id` or `job_id`
-with `trace_id`. A turn's own context wins over the header; a broken one is ignored. Lines about a batch name counts
-only. With `LITHIFY_LOG_FORMAT=json` each line is one JSON object. No line holds what was said.
+the message through both streams into the jobs it causes, `host_trace_id` is in the turn's receipt, and log lines about
+one event (`event_stored`, `delivery_failed`, `compaction_asked_for`, `job_done`, `job_failed`) name `event_id` or
+`job_id` with `trace_id`. A turn's own context wins over the header; a broken one is ignored. Lines about a batch name
+counts only. With `LITHIFY_LOG_FORMAT=json` each line is one JSON object. No line holds what was said.
 """
 
 

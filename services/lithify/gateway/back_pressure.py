@@ -1,4 +1,4 @@
-"""Refuses turns while too much waits already; looks regularly, so that no request waits for the look."""
+"""Back pressure: refuses turns while too much waits already; looks regularly, so that no request waits for it."""
 
 import asyncio
 import time
@@ -19,10 +19,10 @@ LOOKING_SHARE: Final = 0.1
 log = structlog.get_logger(__name__)
 
 
-class Valve:
-    """Open until `run()`, which the process keeps going, has seen a reason to close; looks at the given streams.
+class BackPressure:
+    """Accepts turns until `run()`, which the process keeps going, has seen that too much waits in the given streams.
 
-    A closed valve also refuses what was accepted before: telling duplicates apart would cost the very thing to be
+    While it refuses, it also refuses what was accepted before: telling duplicates apart would cost the very thing to be
     saved, and the sender's next try is answered all the same.
     """
 
@@ -33,7 +33,7 @@ class Valve:
         self._pressure: Pressure | None = None
 
     def check(self) -> None:
-        """Raises Overloaded, with the reason, while closed."""
+        """Raises Overloaded, with the reason, while too much waits."""
         if self._pressure is not None:
             EVENTS_ACCEPTED.labels("refused").inc()
             raise Overloaded(self._pressure.reason, self._pressure.retry_after_s)
@@ -45,7 +45,7 @@ class Valve:
             await asyncio.sleep(max(EVERY_S, (time.monotonic() - started) / LOOKING_SHARE))
 
     async def look(self) -> None:
-        """Open or close by what is seen now; in an outage open, for then accepting itself says what is wrong."""
+        """Decides by what is seen now; accepts in an outage, for then accepting itself says what is wrong."""
         try:
             seen = pressure(await read_pressure(self._redis, self._required, self._limits), self._limits)
         except Unavailable as error:
