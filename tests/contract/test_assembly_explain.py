@@ -12,7 +12,7 @@ from lithify.assembly.schema import SearchRequest
 from lithify.assembly.traces import read_trace
 from lithify.cli import explain
 from lithify.cli.console import data
-from lithify.errors import Invalid
+from lithify.client import Memory, Missing, Record
 from lithify.store import VectorStore
 from tests.contract.assembly_parts import CALLER, Scene, open_scene
 
@@ -25,13 +25,14 @@ class Served:
     def __init__(self, receipt: dict[str, Any], texts: dict[str, str]) -> None:
         self.receipt, self.texts = receipt, texts
 
-    def call(self, _: str, path: str) -> Any:
-        if path.startswith("/v1/traces/"):
-            return self.receipt
-        text = self.texts.get(path.rpartition("/")[2])
+    def trace(self, _: str) -> dict[str, Any]:
+        return self.receipt
+
+    def read(self, memory_id: str) -> Record:
+        text = self.texts.get(memory_id)
         if text is None:
-            raise Invalid("404 Not Found")
-        return {"text": text}
+            raise Missing("404 Not Found")
+        return Record(memory_id, "memory", "user", "u", 1, text, True)
 
 
 @pytest.fixture
@@ -40,7 +41,8 @@ def scene(memories: VectorStore, redis: Redis) -> Scene:
 
 
 def drawn(monkeypatch: pytest.MonkeyPatch, served: Served, *options: str) -> str:
-    monkeypatch.setattr(explain, "Api", lambda _: served)
+    monkeypatch.setattr(Memory, "trace", lambda _, trace_id: served.trace(trace_id))
+    monkeypatch.setattr(Memory, "read", lambda _, memory_id: served.read(memory_id))
     monkeypatch.setattr(data, "width", 240)
     app = typer.Typer()
     app.command()(explain.explain)

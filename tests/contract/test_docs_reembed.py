@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from lithify.cli.reembed import summary
+from lithify.cli.rebuild import describe_reembedding
 from lithify.docs.space import COLLECTION, Space
 from lithify.embedding import Manifest
 from lithify.errors import Misconfigured
@@ -81,8 +81,8 @@ async def test_moved_documents_are_those_the_new_model_would_have_made(desk: Des
     assert (report.documents.records, report.documents.embedded, report.documents.failed) == (count, 4, 0)
     assert report.documents.kept is not None
     assert report.documents.kept.startswith(COLLECTION)
-    assert report.documents.kept in summary(report, "new")
-    assert f"{count} records of documents: 4 embedded" in summary(report, "new")
+    assert report.documents.kept in describe_reembedding(report, "new")
+    assert f"{count} records of documents: 4 embedded" in describe_reembedding(report, "new")
 
     desk.embedder = NEW
     moved_over = await contents(desk)
@@ -108,4 +108,4 @@ async def test_a_run_killed_between_memories_and_documents_goes_on_with_the_docu
 async def test_where_there_are_no_documents_only_memories_move(desk: Desk) -> None:
     await desk.store.drop(COLLECTION)
     assert (await moved(reembed(desk))).documents is None
-    assert "already" in summary(Report(documents=Report()), "new")
+    assert "already" in describe_reembedding(Report(documents=Report()), "new")

@@ -3,23 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import typer
 from fastapi import APIRouter
 from typer.testing import CliRunner, Result
 
-from lithify.cli.api import Api
 from lithify.http import create_app
 from lithify.node.web import listen, serve
-
-
-class TidyApi(Api):
-    """A command ends with its process, and its connection with it; here the process lives on."""
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        with self._http:
-            return super().call(method, path, body)
 
 
 @asynccontextmanager

@@ -10,21 +10,19 @@ from redis.asyncio import Redis
 from typer.testing import CliRunner, Result
 
 from lithify.access import ApiKeyRequest, ApiKeyStore, KeyScope, RateLimit, make_authenticator
-from lithify.cli import key_desk
 from lithify.cli import keys as command
-from lithify.cli.key_desk import OperatorDesk, ServiceDesk, desk_for
+from lithify.cli.keys import RedisKeyAdmin, ServiceKeyAdmin, choose_admin
 from lithify.client import Missing, Refused
 from lithify.errors import Invalid, Unavailable
 from lithify.events import system_clock
 from lithify.gateway.key_routes import key_router
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import load_settings
-from tests.integration.terminal import TidyApi, served, typed
+from tests.integration.terminal import served, typed
 
 
 @pytest.fixture(autouse=True)
-def tidy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(key_desk, "Api", TidyApi)
+def apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LITHIFY_DATA_DIR", str(tmp_path))
     for name in ("LITHIFY_REDIS_URL", "LITHIFY_API_KEY", "LITHIFY_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -112,15 +110,15 @@ async def test_an_administrator_manages_the_keys_of_the_own_tenant_through_a_ser
 
 
 async def test_keys_are_made_where_they_belong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert isinstance(desk_for(load_settings(), by_service=False), ServiceDesk)
+    assert isinstance(choose_admin(load_settings(), by_service=False), ServiceKeyAdmin)
     async with EmbeddedRedis(tmp_path / "redis"):
-        local = desk_for(load_settings(), by_service=False)
-        assert isinstance(local, OperatorDesk)
+        local = choose_admin(load_settings(), by_service=False)
+        assert isinstance(local, RedisKeyAdmin)
         made = await asyncio.to_thread(local.create, ApiKeyRequest(scopes=frozenset({KeyScope.READ})))
         assert [row["id"] for row in await asyncio.to_thread(local.rows)] == [made["id"]]
-        assert isinstance(desk_for(load_settings(), by_service=True), ServiceDesk)
+        assert isinstance(choose_admin(load_settings(), by_service=True), ServiceKeyAdmin)
         monkeypatch.setenv("LITHIFY_API_KEY", "lf_a_b")
-        assert isinstance(desk_for(load_settings(), by_service=False), ServiceDesk)
+        assert isinstance(choose_admin(load_settings(), by_service=False), ServiceKeyAdmin)
 
 
 async def test_without_redis_and_without_service_there_is_nobody_to_ask() -> None:

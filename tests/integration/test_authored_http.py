@@ -18,7 +18,7 @@ from lithify.events import TenantScope
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.store import VectorStore
-from tests.integration.terminal import TidyApi, served, typed
+from tests.integration.terminal import served, typed
 from tests.unit.authored.authored_parts import IDENTITY, documents_on, reader_on, rules_shown
 
 pytestmark = pytest.mark.parametrize("backend", ["edge"], indirect=True)
@@ -118,10 +118,7 @@ async def test_reading_needs_a_reader_and_writing_an_administrator(documents: Do
     assert (refused.status_code, "admin" in refused.json()["detail"]) == (403, True)
 
 
-async def test_the_commands_of_an_operator(
-    documents: Documents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(authored, "Api", TidyApi)
+async def test_the_commands_of_an_operator(documents: Documents, tmp_path: Path) -> None:
     file = tmp_path / "AGENTS.md"
     file.write_bytes(b"- Greet first.\r\n\r\nThe sea is wide.\n")
     async with served(authored_router(documents, Access.open())) as url:

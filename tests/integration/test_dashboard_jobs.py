@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
@@ -13,7 +12,7 @@ from rq.job import JobStatus
 from typer.testing import CliRunner
 
 from lithify.cli import queue as commands
-from lithify.cli.api import Api
+from lithify.client import Memory
 from lithify.dashboard.figures import Gauges
 from lithify.dashboard.operations_routes import Operations, operations_router
 from lithify.dashboard.pulse import Pulse
@@ -87,13 +86,13 @@ async def test_an_unknown_state_is_refused_with_those_there_are(jobs: Redis) -> 
 
 
 def terminal(http: TestClient, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
-    def call(_: Api, method: str, path: str, body: Any = None) -> Any:
-        parts = urlsplit(path)
-        answer = http.request(method, f"{parts.path}?{parts.query}", json=body)
+    def request_json(_: Memory, method: str, path: str, body: Any = None, params: Any = None) -> Any:
+        wanted = {name: value for name, value in (params or {}).items() if value is not None}
+        answer = http.request(method, path, json=body, params=wanted)
         assert answer.is_success, answer.text
         return answer.json()
 
-    monkeypatch.setattr(Api, "call", call)
+    monkeypatch.setattr(Memory, "request_json", request_json)
     result = CliRunner().invoke(commands.app, list(arguments))
     assert result.exit_code == 0, result.output
     return result.output

@@ -14,7 +14,6 @@ from redis.asyncio import Redis
 from typer.testing import CliRunner, Result
 
 from lithify.cli import dlq
-from lithify.cli.api import Api
 from lithify.errors import Invalid, Overloaded
 from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event, system_clock
 from lithify.gateway.dead_letters import dead_letter_router
@@ -324,19 +323,6 @@ async def test_http_refuses_what_makes_no_sense(
     answer = await http.request(method, path, json=body)
     assert answer.status_code == status
     assert named is None or named in answer.json()["detail"]
-
-
-class TidyApi(Api):
-    """A command ends with its process, and its connection with it; here the process lives on."""
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        with self._http:
-            return super().call(method, path, body)
-
-
-@pytest.fixture(autouse=True)
-def tidy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dlq, "Api", TidyApi)
 
 
 async def typed(url: str, *words: str, said: str = "") -> Result:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from lithify.cli.docs.bench import score_table, shipped
+from lithify.cli.docs.bench import measure_shipped, score_table
 from lithify.embedding import Embedder
 from lithify.settings import Settings
 
 
 def test_the_shipped_questions_find_their_documents(minilm: Embedder, models_dir: Path) -> None:
-    told = shipped(Settings(models_dir=models_dir, embedding_threads=2))
+    told = measure_shipped(Settings(models_dir=models_dir, embedding_threads=2))
     scores = told["scores"]
     assert told["model"] == minilm.manifest.name
     assert scores["fused"]["all"]["hit5"] >= 0.97
@@ -20,7 +20,7 @@ def test_the_shipped_questions_find_their_documents(minilm: Embedder, models_dir
 
 
 def test_without_a_model_words_alone_answer(tmp_path: Path) -> None:
-    told = shipped(Settings(models_dir=tmp_path))
+    told = measure_shipped(Settings(models_dir=tmp_path))
     assert told["model"] is None
     assert "models" in told["without_model"]
     assert told["scores"].keys() == {"lexical", "fused"}

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import pytest
 import pytest_asyncio
 
-from lithify.cli.api import Api
-from lithify.cli.docs.sync import Totals, Wanted, sync_folder
+from lithify.cli.docs.sync import SyncRequest, SyncTotals, sync_folder
+from lithify.cli.service import connect
+from lithify.client import Memory
 from lithify.docs.folder.reading import Allowlist, Folder
 from lithify.errors import Invalid
 from lithify.settings import Settings
@@ -36,18 +37,16 @@ class Place:
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text)
 
-    async def sync(self, since: str | None = None) -> Totals:
-        wanted = Wanted("notes", Folder(self.folder, Allowlist(("**/*.md",))), since)
-        return await asyncio.to_thread(self._with_api, lambda api: sync_folder(api, wanted))
+    async def sync(self, since: str | None = None) -> SyncTotals:
+        wanted = SyncRequest("notes", Folder(self.folder, Allowlist(("**/*.md",))), since)
+        return await asyncio.to_thread(self._connected, lambda service: sync_folder(service, wanted))
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        return await asyncio.to_thread(self._with_api, lambda api: api.call(method, path, body))
+        return await asyncio.to_thread(self._connected, lambda service: service.request_json(method, path, body))
 
-    def _with_api(self, work: Callable[[Api], T]) -> T:
-        """A command ends with its process, and its connection with it; here the process lives on."""
-        api = Api(Settings(url=self.url))
-        with api._http:
-            return work(api)
+    def _connected(self, work: Callable[[Memory], T]) -> T:
+        with connect(Settings(url=self.url)) as service:
+            return work(service)
 
     async def stored(self) -> dict[str, str]:
         found: dict[str, str] = (await self.ask("GET", "/v1/docs/notes:digests"))["documents"]

@@ -1,6 +1,6 @@
 """Forgetting as hosts and operators ask for it: over HTTP and from the terminal, with a job that does the work."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,8 @@ from lithify.assembly.library.export import Exporter
 from lithify.assembly.library.export_routes import export_router
 from lithify.assembly.library.forgetting_routes import Forgettings, forgetting_router
 from lithify.assembly.library.importing import Importer
-from lithify.cli.api import Api
-from lithify.cli.export import export
 from lithify.cli.forget import NotForgotten, forget
-from lithify.cli.import_ import Bookmark, bookmark_file, import_records
+from lithify.cli.transfer import Bookmark, bookmark_file, export, import_records
 from lithify.embedding import HashEmbedder
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
@@ -32,7 +30,6 @@ from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.jobs import JobRunner, Registry, bind_parts
 from lithify.node.parts import collection_spec
-from lithify.settings import Settings
 from lithify.store import EdgeStore, Record, Where, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from tests.integration import jobs_parts
@@ -155,30 +152,12 @@ async def test_what_cannot_be_forgotten_this_way_is_refused(world: World) -> Non
         assert (await http.get("/v1/forgettings/compact_session-0")).status_code == 404
 
 
-@pytest.fixture
-def tidy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A command's connection ends with its process; here the process lives on."""
-    opened: list[httpx.Client] = []
-    make = Api.__init__
-
-    def noted(self: Api, settings: Settings) -> None:
-        make(self, settings)
-        self._http.headers["connection"] = "close"
-        opened.append(self._http)
-
-    monkeypatch.setattr(Api, "__init__", noted)
-    yield
-    for http in opened:
-        http.close()
-
-
 def command(function: Any) -> typer.Typer:
     app = typer.Typer()
     app.command()(function)
     return app
 
 
-@pytest.mark.usefixtures("tidy")
 async def test_terminal_waits_for_the_receipt_and_prints_it(world: World) -> None:
     await world.told(spoken("e1"), spoken("e2", user="u2"))
     async with working(world), served(router(world)) as url:
@@ -191,7 +170,6 @@ async def test_terminal_waits_for_the_receipt_and_prints_it(world: World) -> Non
     assert await world.stored() == {"e2"}
 
 
-@pytest.mark.usefixtures("tidy")
 async def test_terminal_tells_of_a_forgetting_that_was_given_up(world: World) -> None:
     async def hopeless(_context: object, **_args: object) -> None:
         raise Invalid("the archive cannot be read")
@@ -203,7 +181,6 @@ async def test_terminal_tells_of_a_forgetting_that_was_given_up(world: World) ->
     assert "the archive cannot be read" in str(done.exception)
 
 
-@pytest.mark.usefixtures("tidy")
 async def test_file_that_broke_off_is_completed_and_imported_where_it_stopped(world: World, tmp_path: Path) -> None:
     await world.told(*(spoken(f"e{number}", text=f"fact\u2028{number}") for number in range(30)))
     before = await world.payloads()
@@ -227,7 +204,6 @@ async def test_file_that_broke_off_is_completed_and_imported_where_it_stopped(wo
     assert await world.payloads() == before
 
 
-@pytest.mark.usefixtures("tidy")
 async def test_bad_line_stops_an_import_and_is_named(world: World, tmp_path: Path) -> None:
     file = tmp_path / "bad.jsonl"
     file.write_text('{"id": 1}\n')
@@ -239,7 +215,6 @@ async def test_bad_line_stops_an_import_and_is_named(world: World, tmp_path: Pat
     assert "line 2 is not JSON" in str(unreadable.exception)
 
 
-@pytest.mark.usefixtures("tidy")
 async def test_export_after_forgetting_yields_nothing(world: World) -> None:
     """spec 11.5"""
     await world.told(spoken("e1"), spoken("e2", user="u2"))

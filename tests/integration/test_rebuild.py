@@ -14,7 +14,7 @@ import pytest_asyncio
 from lithify.archive import rewrite, whole_archive
 from lithify.archive.checkpoint import Checkpoint, RebuildStep
 from lithify.archive.segment import parse_segment, segment_paths
-from lithify.cli.rebuild import summary
+from lithify.cli.rebuild import describe_rebuild
 from lithify.embedding import HashEmbedder, Vectors
 from lithify.errors import Invalid, Unavailable
 from lithify.events import TenantScope
@@ -274,8 +274,8 @@ async def test_a_build_begun_with_another_model_starts_over(system: System, monk
 
 
 def test_the_summary_says_how_to_remove_what_is_kept() -> None:
-    told = summary(Report(archived=3, verified=2, ignored=1, carried={"memory": 4}, kept="memories-rebuild-1"))
+    told = describe_rebuild(Report(archived=3, verified=2, ignored=1, carried={"memory": 4}, kept="memories-rebuild-1"))
     assert "2 turns verified" in told
     assert "4 memory" in told
     assert "memories-rebuild-1; remove them with `lithify rebuild --drop-old`" in told
-    assert "drop-old" not in summary(Report())
+    assert "drop-old" not in describe_rebuild(Report())

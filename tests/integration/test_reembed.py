@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from qdrant_client import AsyncQdrantClient
 
-from lithify.cli.reembed import summary
+from lithify.cli.rebuild import describe_reembedding
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.node.reembed import PREFIX, NotVerified, Report
@@ -246,8 +246,8 @@ def test_the_id_under_another_family_is_the_one_its_writer_would_give() -> None:
 
 
 def test_the_summary_says_what_to_do_next() -> None:
-    told = summary(Report(records=3, embedded=2, kept=f"{PREFIX}x"), "nomic")
+    told = describe_reembedding(Report(records=3, embedded=2, kept=f"{PREFIX}x"), "nomic")
     assert "3 records moved to nomic: 2 embedded" in told
     assert "LITHIFY_EMBEDDING_PROFILE=nomic" in told
     assert "reembed --drop-old" in told
-    assert "already" in summary(Report(), "nomic")
+    assert "already" in describe_reembedding(Report(), "nomic")

@@ -19,7 +19,7 @@ from lithify.streams.crash import EXIT_CODE
 from tests.integration.reembed_parts import Contents, Move, NamedEmbedder
 
 # `lithify` without its other commands, which are not what is tested here.
-PROGRAM = "import typer; from lithify.cli.reembed import reembed; typer.run(reembed)"
+PROGRAM = "import typer; from lithify.cli.rebuild import reembed; typer.run(reembed)"
 
 
 def reembed(data_dir: Path, *arguments: str, crash_at: str | None = None) -> "subprocess.CompletedProcess[str]":

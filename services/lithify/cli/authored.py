@@ -7,11 +7,9 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
-from lithify.cli.api import Api
-from lithify.cli.console import data, emit_json, talk
-from lithify.cli.query import AsJson, Url, excerpt
+from lithify.cli.console import data, emit_json, excerpt, talk
+from lithify.cli.service import AsJson, Url, ask
 from lithify.errors import Invalid
-from lithify.settings import load_settings
 
 PATH: Final = "/v1/authored"
 
@@ -28,11 +26,12 @@ def put(
     as_json: AsJson = False,
 ) -> None:
     """Write a document or replace it."""
-    answer = Api(load_settings(url=url)).call("PUT", path_of(name or file.name), {"text": read_markdown(file)})
+    answer = ask(url, "PUT", document_path(name or file.name), {"text": read_markdown(file)})
     if as_json:
         emit_json(answer)
         return
-    nodes, state = answer["nodes"], "stored" if answer["changed"] else "unchanged"
+    nodes = answer["nodes"]
+    state = "stored" if answer["changed"] else "unchanged"
     standing = "core" if answer["core"] else "standard"
     counts = f"{nodes['hard']} hard and {nodes['soft']} soft rules, {nodes['variant']} searchable"
     talk.print(f"{answer['name']} {state} ({standing}): {counts}", markup=False)
@@ -41,7 +40,7 @@ def put(
 @app.command("list")
 def list_documents(url: Url = None, as_json: AsJson = False) -> None:
     """Show all documents."""
-    answer = Api(load_settings(url=url)).call("GET", PATH)
+    answer = ask(url, "GET", PATH)
     if as_json:
         emit_json(answer)
     elif answer["documents"]:
@@ -53,7 +52,7 @@ def list_documents(url: Url = None, as_json: AsJson = False) -> None:
 @app.command()
 def show(name: Name, url: Url = None, as_json: AsJson = False) -> None:
     """Show where every piece of a document went."""
-    answer = Api(load_settings(url=url)).call("GET", path_of(name))
+    answer = ask(url, "GET", document_path(name))
     if as_json:
         emit_json(answer)
     else:
@@ -70,19 +69,19 @@ def delete(
     """Remove a document with all its rules."""
     if not yes:
         typer.confirm(f"Delete {name} and its rules?", abort=True, err=True)
-    answer = Api(load_settings(url=url)).call("DELETE", path_of(name))
+    answer = ask(url, "DELETE", document_path(name))
     if as_json:
         emit_json(answer)
     else:
         talk.print(f"{answer['name']} deleted", markup=False)
 
 
-def path_of(name: str) -> str:
+def document_path(name: str) -> str:
     return f"{PATH}/{quote(name)}"
 
 
 def read_markdown(file: Path) -> str:
-    """Byte for byte, so that the file and the document have the same hash. Raises Invalid."""
+    """Reads a file byte for byte, so that it and the document have the same hash. Raises Invalid."""
     try:
         return file.read_bytes().decode()
     except OSError as error:

@@ -13,13 +13,13 @@ def defer(app: typer.Typer, name: str, target: str, words: str) -> None:
 
     class Deferred(TyperCommand):
         def make_context(self, *args: Any, **kwargs: Any) -> Any:
-            return loaded(name, target).make_context(*args, **kwargs)
+            return load_command(name, target).make_context(*args, **kwargs)
 
     app.command(name, cls=Deferred, help=words)(stand_in)
 
 
-def loaded(name: str, target: str) -> Any:
-    """The command itself."""
+def load_command(name: str, target: str) -> Any:
+    """Imports the command and returns it."""
     module, _, attribute = target.partition(":")
     found = getattr(import_module(module), attribute)
     if isinstance(found, typer.Typer):

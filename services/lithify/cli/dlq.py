@@ -2,18 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final
-from urllib.parse import quote, urlencode
 
 import typer
 from rich.table import Table
 
-from lithify.cli.api import Api
-from lithify.cli.console import data, emit_json, talk
-from lithify.cli.query import AsJson, Url, excerpt
+from lithify.cli.console import data, emit_json, excerpt, format_time, talk
+from lithify.cli.service import AsJson, Url, ask
+from lithify.client.call import path
 from lithify.errors import Invalid
-from lithify.settings import load_settings
 
 PATH: Final = "/v1/dead-letters"
 SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -31,8 +28,7 @@ def list_letters(
     as_json: AsJson = False,
 ) -> None:
     """Show the newest letters."""
-    wanted = {"limit": limit} | ({"before": before} if before else {})
-    page = Api(load_settings(url=url)).call("GET", f"{PATH}?{urlencode(wanted)}")
+    page = ask(url, "GET", PATH, params={"limit": limit, "before": before or None})
     if as_json:
         emit_json(page)
         return
@@ -51,11 +47,11 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one letter with its original payload."""
-    found = Api(load_settings(url=url)).call("GET", f"{PATH}/{quote(letter, safe='')}")
+    found = ask(url, "GET", path("dead-letters", letter))
     if as_json:
         emit_json(found)
         return
-    fields = {name: moment(value) if name.endswith("_seen") else value for name, value in found.items()}
+    fields = {name: format_time(value) if name.endswith("_seen") else value for name, value in found.items()}
     rows = {name: value for name, value in fields.items() if name != "payload" and value is not None}
     payload = {f"payload {name}": value for name, value in found["payload"].items()}
     for name, value in (rows | payload).items():
@@ -70,7 +66,7 @@ def redrive(
     as_json: AsJson = False,
 ) -> None:
     """Put letters back onto their streams, to be tried again; doing it twice doubles nothing."""
-    answer = Api(load_settings(url=url)).call("POST", f"{PATH}:redrive", selection(ids, everything))
+    answer = ask(url, "POST", f"{PATH}:redrive", select_letters(ids, everything))
     if as_json:
         emit_json(answer)
         return
@@ -91,32 +87,33 @@ def purge(
     as_json: AsJson = False,
 ) -> None:
     """Delete letters for good, payload and all."""
-    chosen = selection(ids, everything, older_than)
+    chosen = select_letters(ids, everything, older_than)
     if not yes:
-        typer.confirm(f"Delete {described(chosen)} for good?", abort=True, err=True)
-    answer = Api(load_settings(url=url)).call("POST", f"{PATH}:purge", chosen)
+        typer.confirm(f"Delete {describe_selection(chosen)} for good?", abort=True, err=True)
+    answer = ask(url, "POST", f"{PATH}:purge", chosen)
     if as_json:
         emit_json(answer)
     else:
         talk.print(f"{answer['purged']} purged")
 
 
-def selection(ids: Sequence[str] | None, everything: bool, older_than: str | None = None) -> dict[str, Any]:
+def select_letters(ids: Sequence[str] | None, everything: bool, older_than: str | None = None) -> dict[str, Any]:
+    """Returns the body that names the letters. Raises Invalid unless exactly one way to choose is used."""
     if [bool(ids), everything, older_than is not None].count(True) != 1:
         raise Invalid("say which letters: give their ids or --all, or to purge also --older-than; only one of these")
     if older_than is not None:
-        return {"older_than_s": seconds(older_than)}
+        return {"older_than_s": parse_seconds(older_than)}
     return {"all": True} if everything else {"ids": list(ids or ())}
 
 
-def seconds(text: str) -> int:
+def parse_seconds(text: str) -> int:
     match = re.fullmatch(r"(\d{1,6})([smhd])", text)
     if match is None:
         raise Invalid(f"--older-than: {text!r} is not a time like 90s, 30m, 12h or 7d")
     return int(match[1]) * SECONDS[match[2]]
 
 
-def described(chosen: dict[str, Any]) -> str:
+def describe_selection(chosen: dict[str, Any]) -> str:
     if "ids" in chosen:
         return f"{len(chosen['ids'])} dead letters"
     return f"all dead letters older than {chosen['older_than_s']} s" if "older_than_s" in chosen else "ALL dead letters"
@@ -126,9 +123,5 @@ def letter_table(letters: list[dict[str, Any]]) -> Table:
     table = Table("id", "given up", "tries", "by", "event", "reason", box=None, padding=(0, 2, 0, 0))
     for letter in letters:
         named = (letter["group"], excerpt(letter["event_id"] or "unreadable", 40), excerpt(letter["reason"]))
-        table.add_row(letter["id"], moment(letter["last_seen"]), str(letter["attempts"]), *named)
+        table.add_row(letter["id"], format_time(letter["last_seen"]), str(letter["attempts"]), *named)
     return table
-
-
-def moment(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")

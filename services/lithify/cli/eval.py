@@ -14,7 +14,7 @@ import orjson
 import typer
 
 from lithify.cli.console import data, emit_json, talk
-from lithify.cli.rebuild import Bars
+from lithify.cli.progress import StageBars
 from lithify.cli.termination import stopped_by_sigterm
 from lithify.errors import Invalid
 from lithify.evaluation.ablation import Plan, ablate
@@ -62,7 +62,7 @@ def locomo(
     work: Work = None,
 ) -> None:
     """Long talks of two friends: find the turns that answer a question."""
-    measure(chosen("locomo", path, limit_conversations), profile, work, out)
+    measure(load_chosen("locomo", path, limit_conversations), profile, work, out)
 
 
 @app.command()
@@ -74,7 +74,7 @@ def beam(
     work: Work = None,
 ) -> None:
     """Long technical talks with an assistant: find the messages that answer a question."""
-    measure(chosen("beam", path, limit_conversations), profile, work, out)
+    measure(load_chosen("beam", path, limit_conversations), profile, work, out)
 
 
 @app.command()
@@ -86,7 +86,7 @@ def longmemeval(
     work: Work = None,
 ) -> None:
     """A haystack of chats with an assistant for every question: find the sessions that answer it."""
-    measure(chosen("longmemeval", path, limit_conversations), profile, work, out)
+    measure(load_chosen("longmemeval", path, limit_conversations), profile, work, out)
 
 
 @app.command()
@@ -97,10 +97,10 @@ def fit(
     work: Work = None,
 ) -> None:
     """Fit the weights of profile recall, cross-validated over conversations, and print them beside the shipped ones."""
-    chosen_data = chosen(dataset.value, path, limit_conversations)
+    chosen_data = load_chosen(dataset.value, path, limit_conversations)
     settings = load_settings(retrieval_profile=RECALL.name)
-    with stopped_by_sigterm(), workplace(work, chosen_data) as place, Bars() as bars:
-        found = fit_profile(chosen_data, place, settings, RECALL.normalised(), bars.tell)
+    with stopped_by_sigterm(), open_workplace(work, chosen_data) as place, StageBars() as bars:
+        found = fit_profile(chosen_data, place, settings, RECALL.normalised(), bars.show)
     weights = {"weights": found.weights._asdict(), "shipped_weights": RECALL.normalised().relevance._asdict()}
     emit_json(asdict(found) | weights)
 
@@ -121,21 +121,22 @@ def ablate_search(
     out: Annotated[Path | None, typer.Option(help="Markdown file for the tables; default: print them.")] = None,
     work: Work = None,
 ) -> None:
-    """What each signal of the search is worth: recall without it, and with what was left out."""
-    datasets = [chosen(dataset.value, path, limit_conversations) for path in paths]
+    """Measure what each signal of the search is worth: recall without it, and with what was left out."""
+    datasets = [load_chosen(dataset.value, path, limit_conversations) for path in paths]
     check_writable(out)
-    base, command = RECALL.normalised(), shlex.join(["lithify", *sys.argv[1:]])
+    base = RECALL.normalised()
+    command = shlex.join(["lithify", *sys.argv[1:]])
     wanted: list[str | None] = [*models] if models else [None]
     settings = [load_settings(retrieval_profile=RECALL.name, embedding_profile=model) for model in wanted]
     if unknown := set(precise or ()).difference(model.embedding_profile for model in settings):
         raise Invalid(f"--fp32 {unknown.pop()} is none of the measured models; name it with --model too")
-    with stopped_by_sigterm(), folder_of(work) as folder, Bars() as bars:
+    with stopped_by_sigterm(), open_folder(work) as folder, StageBars() as bars:
         plans = [
             Plan(one, model, folder, model.embedding_profile in (precise or ()))
             for one in datasets
             for model in settings
         ]
-        found = ablate(plans, base, bars.tell)
+        found = ablate(plans, base, bars.show)
     page = ablation_page(command, base.digest(), found)
     if out is None:
         data.print(page, markup=False, end="", soft_wrap=True)
@@ -143,7 +144,7 @@ def ablate_search(
         out.write_text(page, encoding="utf-8")
 
 
-def chosen(name: str, path: Path, limit: int | None) -> Dataset:
+def load_chosen(name: str, path: Path, limit: int | None) -> Dataset:
     dataset = load_dataset(name, path)
     if dataset.dangling:
         talk.print(
@@ -155,13 +156,13 @@ def chosen(name: str, path: Path, limit: int | None) -> Dataset:
 def measure(dataset: Dataset, profile: ProfileName | None, work: Path | None, out: Path | None) -> None:
     settings = load_settings(retrieval_profile=profile)
     check_writable(out)
-    with stopped_by_sigterm(), workplace(work, dataset) as place, Bars() as bars:
-        report = evaluate(dataset, place, settings, bars.tell)
+    with stopped_by_sigterm(), open_workplace(work, dataset) as place, StageBars() as bars:
+        report = evaluate(dataset, place, settings, bars.show)
     publish(report, out)
 
 
 def check_writable(out: Path | None) -> None:
-    """Minutes of work must not end in a path that cannot be written."""
+    """Raises Invalid at once: minutes of work must not end in a path that cannot be written."""
     if out is None:
         return
     try:
@@ -181,13 +182,13 @@ def publish(report: Figures, out: Path | None) -> None:
 
 
 @contextmanager
-def workplace(work: Path | None, dataset: Dataset) -> Iterator[Workplace]:
-    with folder_of(work) as folder:
+def open_workplace(work: Path | None, dataset: Dataset) -> Iterator[Workplace]:
+    with open_folder(work) as folder:
         yield Workplace(folder, dataset)
 
 
 @contextmanager
-def folder_of(work: Path | None) -> Iterator[Path]:
+def open_folder(work: Path | None) -> Iterator[Path]:
     if work is not None:
         yield work
         return

@@ -1,18 +1,28 @@
 """`lithify forget`: have a memory, a session, a user or a source forgotten everywhere, and print the receipt."""
 
 import time
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
-from urllib.parse import quote, urlencode
 
 import typer
 
-from lithify.cli.api import Api
 from lithify.cli.console import data, emit_json, talk
-from lithify.cli.query import AsJson, Url
+from lithify.cli.service import AsJson, Url, connect
+from lithify.client import Memory
+from lithify.client.call import path
 from lithify.errors import Invalid, LithifyError
 from lithify.settings import load_settings
 
 POLL_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """One call of the service, and what it forgets in words."""
+
+    path: str
+    words: str
+    user: str | None = None
 
 
 class NotForgotten(LithifyError):
@@ -30,40 +40,40 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Forget for good: raw turns and everything made from them, in the store, the streams and the archive."""
-    path, words = wanted(memory, session, user, source)
+    wanted = choose_forgetting(memory, session, user, source)
     if not yes:
-        typer.confirm(f"Forget {words} for good?", abort=True, err=True)
-    api = Api(load_settings(url=url))
-    found = api.call("DELETE", path)
-    if wait:
-        talk.print(f"forgetting {words}", markup=False)
-        found = until_ended(api, found)
+        typer.confirm(f"Forget {wanted.words} for good?", abort=True, err=True)
+    with connect(load_settings(url=url)) as service:
+        found = service.request_json("DELETE", wanted.path, params={"user": wanted.user})
+        if wait:
+            talk.print(f"forgetting {wanted.words}", markup=False)
+            found = wait_until_ended(service, found)
     report(found, as_json)
 
 
-def wanted(memory: str | None, session: str | None, user: str | None, source: str | None) -> tuple[str, str]:
-    """The path to call and what that is in words. Raises Invalid for a combination that means nothing."""
+def choose_forgetting(memory: str | None, session: str | None, user: str | None, source: str | None) -> Forgetting:
+    """Returns the call to make. Raises Invalid for a combination that means nothing."""
     match memory, session, user, source:
         case str(), None, None, None:
-            return f"/v1/memories/{quote(memory, safe='')}", f"memory {memory}"
+            return Forgetting(path("memories", memory), f"memory {memory}")
         case None, str(), str(), None:
-            return f"/v1/sessions/{quote(session, safe='')}?{urlencode({'user': user})}", f"session {session} of {user}"
+            return Forgetting(path("sessions", session), f"session {session} of {user}", user)
         case None, None, str(), None:
-            return f"/v1/users/{quote(user, safe='')}", f"everything of user {user}"
+            return Forgetting(path("users", user), f"everything of user {user}")
         case None, None, _, str():
-            narrowed = f"?{urlencode({'user': user})}" if user else ""
-            return f"/v1/sources/{quote(source, safe='')}{narrowed}", f"everything from source {source}"
+            return Forgetting(path("sources", source), f"everything from source {source}", user or None)
     raise Invalid("say what to forget: --memory, --user, --session with --user, or --source (with --user if wanted)")
 
 
-def until_ended(api: Api, found: dict[str, Any]) -> dict[str, Any]:
+def wait_until_ended(service: Memory, found: dict[str, Any]) -> dict[str, Any]:
     while not (found["receipt"] or found["error"]):
         time.sleep(POLL_S)
-        found = api.call("GET", f"/v1/forgettings/{found['id']}")
+        found = service.request_json("GET", path("forgettings", found["id"]))
     return found
 
 
 def report(found: dict[str, Any], as_json: bool) -> None:
+    """Prints the receipt. Raises NotForgotten if the work was given up."""
     if as_json:
         emit_json(found)
     elif found["receipt"]:

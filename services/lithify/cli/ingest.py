@@ -1,30 +1,36 @@
 """`lithify ingest`: sends a file of turns, safely repeatable because every turn carries its own id."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import orjson
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lithify.batching import batched
-from lithify.cli.api import Api
 from lithify.cli.console import emit_json, talk
-from lithify.errors import Invalid, Overloaded, Unavailable
+from lithify.cli.progress import StageBars
+from lithify.cli.service import PATIENT_TRIES, Url, connect, wait_out_load
+from lithify.client import BatchResult, Memory
+from lithify.client.call import Call
+from lithify.client.results import BatchItem
+from lithify.errors import Invalid
 from lithify.settings import load_settings
 
-BATCH = 128
-# A node that restarts is back within seconds; longer outages are for the operator to look at.
-PATIENCE_SECONDS = 120
-PAUSE_SECONDS = 0.5
-SHOWN_ERRORS = 20
+BATCH: Final = 128
+POLL_S: Final = 0.5
+SHOWN_ERRORS: Final = 20
+
+NumberedTurn = tuple[int, Any]
+"""A line's number and what it holds, which may be anything that is JSON."""
 
 
 @dataclass(slots=True)
-class Tally:
+class IngestTotals:
+    """Counts what became of the lines, and keeps the first reasons of those that were refused."""
+
     accepted: int = 0
     duplicate: int = 0
     rejected: int = 0
@@ -36,91 +42,66 @@ class Tally:
             self.errors.append(f"line {line}: {reason}")
 
 
-Numbered = tuple[int, Any]
-
-
 def ingest(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="One JSON turn per line.")],
     wait: Annotated[bool, typer.Option(help="Return only when the last turn is searchable.")] = False,
-    url: Annotated[str | None, typer.Option(help="Service to talk to (LITHIFY_URL).")] = None,
+    url: Url = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the totals as JSON.")] = False,
 ) -> None:
     """Send a file of turns; running it again sends nothing twice."""
-    api = Api(load_settings(url=url))
     lines = sum(1 for _ in file.open("rb"))
-    tally = Tally()
-    with _progress() as bar:
-        task = bar.add_task("ingest", total=lines)
+    totals = IngestTotals()
+    with connect(load_settings(url=url), PATIENT_TRIES) as service, StageBars() as bars:
         with file.open("rb") as source:
-            for batch in batched(parsed(source, tally), BATCH):
-                send(api, batch, tally)
-                bar.update(task, completed=batch[-1][0])
-        bar.update(task, completed=lines)
+            for batch in batched(parse_lines(source, totals), BATCH):
+                send_batch(service, batch, totals)
+                bars.show("ingest", batch[-1][0], lines)
+        bars.show("ingest", lines, lines)
         if wait:
-            wait_until_searchable(api)
-    report(tally, as_json)
+            wait_until_searchable(service)
+    report(totals, as_json)
 
 
-def parsed(source: Iterable[bytes], tally: Tally) -> Iterator[Numbered]:
+def parse_lines(source: Iterable[bytes], totals: IngestTotals) -> Iterator[NumberedTurn]:
     for number, line in enumerate(source, 1):
         if not line.strip():
             continue
         try:
             yield number, orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            tally.reject(number, f"not JSON ({error})")
+            totals.reject(number, f"not JSON ({error})")
 
 
-def send(api: Api, batch: list[Numbered], tally: Tally) -> None:
+def send_batch(service: Memory, batch: list[NumberedTurn], totals: IngestTotals) -> None:
+    """Sends turns as they stand in the file: one without an id is refused, for it could not be sent again safely."""
     turns = [turn for _, turn in batch]
-    answer = patiently(lambda: api.call("POST", "/v1/turns:batch", {"turns": turns}))
-    tally.accepted += answer["accepted"]
-    tally.duplicate += answer["duplicate"]
-    for result in answer["results"]:
-        if result["status"] in ("invalid", "conflict"):
-            tally.reject(batch[result["index"]][0], reason_of(result))
+    call = Call("POST", "/v1/turns:batch", BatchResult, body={"turns": turns})
+    answer = wait_out_load(lambda: service.do(call))
+    totals.accepted += answer.accepted
+    totals.duplicate += answer.duplicate
+    for item in answer.results:
+        if item.status in ("invalid", "conflict"):
+            totals.reject(batch[item.index][0], explain_rejection(item))
 
 
-def reason_of(result: dict[str, Any]) -> str:
-    errors = result.get("errors") or []
-    told = "; ".join(f"{e['field']}: {e['message']}" for e in errors)
-    return told or f"event_id {result['event_id']!r} was used before with other content"
+def explain_rejection(item: BatchItem) -> str:
+    reasons = "; ".join(f"{error.field}: {error.message}" for error in item.errors or ())
+    return reasons or f"event_id {item.event_id!r} was used before with other content"
 
 
-def patiently(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Asks again after an outage, with the same ids, so nothing is stored twice; being asked to wait is no outage."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            answer = ask()
-        except Overloaded as busy:
-            time.sleep(busy.retry_after_s)
-            deadline = time.monotonic() + PATIENCE_SECONDS
-        except Unavailable:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(PAUSE_SECONDS)
-        else:
-            return answer
+def wait_until_searchable(service: Memory) -> None:
+    while wait_out_load(service.status)["unsearchable"]:
+        time.sleep(POLL_S)
 
 
-def wait_until_searchable(api: Api) -> None:
-    while patiently(lambda: api.call("GET", "/v1/status"))["unsearchable"]:
-        time.sleep(PAUSE_SECONDS)
-
-
-def report(tally: Tally, as_json: bool) -> None:
-    totals = {"accepted": tally.accepted, "duplicate": tally.duplicate, "rejected": tally.rejected}
+def report(totals: IngestTotals, as_json: bool) -> None:
+    """Prints the totals. Raises Invalid if a line was refused."""
+    counts = {"accepted": totals.accepted, "duplicate": totals.duplicate, "rejected": totals.rejected}
     if as_json:
-        emit_json(totals | {"errors": tally.errors})
+        emit_json(counts | {"errors": totals.errors})
     else:
-        talk.print(", ".join(f"{count} {name}" for name, count in totals.items()))
-    if tally.rejected:
-        for error in tally.errors:
+        talk.print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    if totals.rejected:
+        for error in totals.errors:
             talk.print(error, markup=False)
-        raise Invalid(f"{tally.rejected} of the lines were refused; everything else was sent")
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=talk, disable=not talk.is_terminal)
+        raise Invalid(f"{totals.rejected} of the lines were refused; everything else was sent")

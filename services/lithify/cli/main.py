@@ -53,14 +53,14 @@ COMMANDS = (
     ),
     (
         "reembed",
-        "lithify.cli.reembed:reembed",
+        "lithify.cli.rebuild:reembed",
         "Embed all memories with the configured model into a new collection, "
         "and put it in the place of the present one.",
     ),
-    ("backfill", "lithify.cli.backfill:backfill", "Start making missing vectors now; it happens every hour anyway."),
+    ("backfill", "lithify.cli.background:backfill", "Start making missing vectors now; it happens every hour anyway."),
     (
         "compact",
-        "lithify.cli.compact:compact",
+        "lithify.cli.background:compact",
         "Summarise the old turns of a session; raw turns stay, and the newest stay as they are.",
     ),
     (
@@ -75,12 +75,12 @@ COMMANDS = (
     ),
     (
         "export",
-        "lithify.cli.export:export",
+        "lithify.cli.transfer:export",
         "Print every record of the tenant as a line of JSON, in the order of their ids.",
     ),
     (
         "import",
-        "lithify.cli.import_:import_records",
+        "lithify.cli.transfer:import_records",
         "Store the records of an export in the tenant of the key; running it again doubles nothing.",
     ),
     (
@@ -106,7 +106,7 @@ for name, target, words in COMMANDS:
 
 
 def run() -> None:
-    """Our own errors become one readable line; anything else is a bug and shows its traceback."""
+    """Runs the command. Our own errors become one readable line; anything else is a bug and shows its traceback."""
     try:
         app()
     except Misconfigured as error:

@@ -25,7 +25,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ModelRow:
+    """A profile that is shipped or was found, as the list shows it."""
+
     profile: str
     ready: bool
     in_use: bool
@@ -39,14 +41,15 @@ class Listed:
 def list_models(models_dir: ModelsDir = None, as_json: AsJson = False) -> None:
     """Show the profiles Lithify knows and the folders found, and which one the settings choose."""
     settings = load_settings(models_dir=models_dir)
-    rows = listed(settings.models_dir, settings.embedding_profile)
+    rows = list_profiles(settings.models_dir, settings.embedding_profile)
     if as_json:
         emit_json([asdict(row) for row in rows])
         return
     table = Table("profile", "ready", "in use", "dims", "tiers", "variants", "where")
     for row in rows:
         flags = ("yes" if flag else "no" for flag in (row.ready, row.in_use))
-        tiers, variants = " / ".join(map(str, row.tiers)), ", ".join(row.variants)
+        tiers = " / ".join(map(str, row.tiers))
+        variants = ", ".join(row.variants)
         table.add_row(row.profile, *flags, str(row.dimensions or ""), tiers, variants, row.note)
     data.print(table)
 
@@ -81,32 +84,43 @@ def import_file(
     _run(models_dir, as_json, lambda folder, screen: import_nomic(folder, screen, file))
 
 
-def listed(models_dir: Path, chosen: str) -> list[Listed]:
-    """Shipped profiles first, then any other folder with a manifest."""
+def list_profiles(models_dir: Path, chosen: str) -> list[ModelRow]:
+    """Lists the shipped profiles first, then any other folder with a manifest."""
     found = sorted(path.parent.name for path in models_dir.glob(f"*/{MANIFEST_FILE}"))
     names = [*shipped_profiles(), *(name for name in found if name not in shipped_profiles())]
-    return [_listed(models_dir / name, in_use=name == chosen) for name in names]
+    return [_describe(models_dir / name, in_use=name == chosen) for name in names]
 
 
-def _listed(folder: Path, *, in_use: bool) -> Listed:
+def _describe(folder: Path, *, in_use: bool) -> ModelRow:
     if not folder.is_dir():
-        return Listed(folder.name, False, in_use, None, (), (), how_to_get(folder.name))
+        return _describe_unusable(folder.name, in_use, how_to_get(folder.name))
     try:
         manifest = read_manifest(folder)
     except Misconfigured as error:
-        return Listed(folder.name, False, in_use, None, (), (), str(error))
+        return _describe_unusable(folder.name, in_use, str(error))
     missing = [name for name in _files(manifest) if not (folder / name).is_file()]
     note = f"{missing[0]} is missing; {how_to_get(folder.name)}" if missing else str(folder)
-    shape = (manifest.dimensions, manifest.tiers, tuple(sorted(manifest.variants)))
-    return Listed(folder.name, not missing, in_use, *shape, note)
+    return ModelRow(
+        profile=folder.name,
+        ready=not missing,
+        in_use=in_use,
+        dimensions=manifest.dimensions,
+        tiers=manifest.tiers,
+        variants=tuple(sorted(manifest.variants)),
+        note=note,
+    )
+
+
+def _describe_unusable(profile: str, in_use: bool, note: str) -> ModelRow:
+    return ModelRow(profile=profile, ready=False, in_use=in_use, dimensions=None, tiers=(), variants=(), note=note)
 
 
 def _files(manifest: Manifest) -> list[str]:
     return [manifest.model, manifest.tokenizer, *manifest.variants.values()]
 
 
-class Screen:
-    """Steps as lines, bytes as a bar; both on stderr."""
+class BuildScreen:
+    """Shows steps as lines and bytes as a bar, both on stderr."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
@@ -121,7 +135,7 @@ class Screen:
         self._bar.update(self._task, completed=done, total=total or None)
 
 
-def _run(models_dir: Path | None, as_json: bool, make: Callable[[Path, Screen], Built]) -> None:
+def _run(models_dir: Path | None, as_json: bool, make: Callable[[Path, BuildScreen], Built]) -> None:
     folder = load_settings(models_dir=models_dir).models_dir
     with _screen() as screen:
         built = make(folder, screen)
@@ -133,7 +147,7 @@ def _run(models_dir: Path | None, as_json: bool, make: Callable[[Path, Screen], 
 
 
 @contextmanager
-def _screen() -> Iterator[Screen]:
+def _screen() -> Iterator[BuildScreen]:
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=talk, disable=not talk.is_terminal, transient=True) as bar:
-        yield Screen(bar)
+        yield BuildScreen(bar)

@@ -1,17 +1,12 @@
 """`lithify search` and `lithify assemble`: ask a running service from the terminal."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from lithify.cli.api import Api
-from lithify.cli.console import data, emit_json, talk
-from lithify.settings import load_settings
-
-Url = Annotated[str | None, typer.Option(help="Service to talk to (LITHIFY_URL).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
+from lithify.cli.console import data, emit_json, excerpt, format_minute, talk, warn_degraded
+from lithify.cli.service import AsJson, Url, ask
 
 
 def search(
@@ -25,8 +20,8 @@ def search(
 ) -> None:
     """Find memories and show why they were found."""
     body = {"query": query, "user": user, "session": session, "limit": limit, "mode": mode}
-    answer = Api(load_settings(url=url)).call("POST", "/v1/search", body)
-    warn(answer["degraded"])
+    answer = ask(url, "POST", "/v1/search", body)
+    warn_degraded(answer["degraded"])
     if as_json:
         emit_json(answer)
     elif answer["hits"]:
@@ -46,8 +41,8 @@ def assemble(
 ) -> None:
     """Build the memory part of a prompt inside a token budget."""
     body = {"query": query, "user": user, "session": session, "token_budget": budget, "include_docs": docs}
-    answer = Api(load_settings(url=url)).call("POST", "/v1/assemble", body)
-    warn(answer["degraded"])
+    answer = ask(url, "POST", "/v1/assemble", body)
+    warn_degraded(answer["degraded"])
     if as_json:
         emit_json(answer)
         return
@@ -55,26 +50,11 @@ def assemble(
     talk.print(f"{answer['tokens']} of {budget} tokens; why: lithify explain {answer['trace_id']}")
 
 
-def warn(reasons: list[str]) -> None:
-    for reason in reasons:
-        talk.print(f"degraded: {reason}", markup=False)
-
-
 def hit_table(hits: list[dict[str, Any]]) -> Table:
     table = Table("score", "dense", "lexical", "when", "role", "text", box=None, padding=(0, 2, 0, 0))
     for hit in hits:
         parts = hit["components"]
-        when = datetime.fromtimestamp(hit["ts"] / 1000, UTC).strftime("%Y-%m-%d %H:%M")
         numbers = (hit["score"], parts["dense"], parts["lexical"])
-        table.add_row(*(f"{number:.3f}" for number in numbers), when, hit["role"] or "", excerpt(hit["text"]))
+        words = (format_minute(hit["ts"]), hit["role"] or "", excerpt(hit["text"]))
+        table.add_row(*(f"{number:.3f}" for number in numbers), *words)
     return table
-
-
-def excerpt(text: str, width: int = 160) -> str:
-    """For cells of a table, where brackets would be read as markup."""
-    return shortened(text, width).replace("[", r"\[")
-
-
-def shortened(text: str, width: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= width else f"{line[: width - 1]}…"

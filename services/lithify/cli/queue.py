@@ -1,16 +1,13 @@
 """`lithify queue`: look at background jobs, and try a failed one again."""
 
 from typing import Annotated, Any, Final
-from urllib.parse import quote, urlencode
 
 import typer
 from rich.table import Column, Table
 
-from lithify.cli.api import Api
-from lithify.cli.console import data, emit_json, talk
-from lithify.cli.dlq import moment
-from lithify.cli.query import AsJson, Url, excerpt
-from lithify.settings import load_settings
+from lithify.cli.console import data, emit_json, excerpt, format_time, talk
+from lithify.cli.service import AsJson, Url, ask
+from lithify.client.call import path
 
 PATH: Final = "/v1/jobs"
 
@@ -30,8 +27,7 @@ def list_jobs(
     as_json: AsJson = False,
 ) -> None:
     """Show the jobs in one state; failed ones if nothing else is said."""
-    wanted = {"status": status, "limit": limit} | ({"queue": queue} if queue else {})
-    found = Api(load_settings(url=url)).call("GET", f"{PATH}?{urlencode(wanted)}")
+    found = ask(url, "GET", PATH, params={"status": status, "limit": limit, "queue": queue or None})
     if as_json:
         emit_json(found)
     elif found:
@@ -43,13 +39,13 @@ def list_jobs(
 @app.command()
 def show(job: JobId, url: Url = None, as_json: AsJson = False) -> None:
     """Show one job with the trace of its error."""
-    found = Api(load_settings(url=url)).call("GET", f"{PATH}/{quote(job, safe='')}")
+    found = ask(url, "GET", path("jobs", job))
     if as_json:
         emit_json(found)
         return
     for name, value in found["job"].items():
         if value is not None:
-            data.print(f"{name:<14} {moment(value) if name.endswith('_at') else value}", markup=False)
+            data.print(f"{name:<14} {format_time(value) if name.endswith('_at') else value}", markup=False)
     if found["result"] is not None:
         data.print(f"{'result':<14} {found['result']}", markup=False)
     if found["trace"]:
@@ -59,7 +55,7 @@ def show(job: JobId, url: Url = None, as_json: AsJson = False) -> None:
 @app.command()
 def retry(job: JobId, url: Url = None, as_json: AsJson = False) -> None:
     """Queue a failed job again, with all its attempts before it; it resumes at its checkpoint."""
-    answer = Api(load_settings(url=url)).call("POST", f"{PATH}/{quote(job, safe='')}:retry")
+    answer = ask(url, "POST", f"{path('jobs', job)}:retry", tries=1)
     if as_json:
         emit_json(answer)
     else:
@@ -71,7 +67,7 @@ def job_table(jobs: list[dict[str, Any]]) -> Table:
     ids = Column("id", no_wrap=True, min_width=max(len(job["job_id"]) for job in jobs))
     table = Table(ids, "queue", "job", "queued", "tries", "reason", box=None, padding=(0, 2, 0, 0))
     for job in jobs:
-        queued = moment(job["enqueued_at"]) if job["enqueued_at"] else ""
+        queued = format_time(job["enqueued_at"] or None)
         reason = excerpt(job["reason"] or "", 80)
         table.add_row(job["job_id"], job["queue"], excerpt(job["name"], 40), queued, str(job["attempts"]), reason)
     return table

@@ -53,7 +53,7 @@ def up(
     data_dir: Annotated[Path | None, typer.Option(help="Folder of all data (LITHIFY_DATA_DIR).")] = None,
 ) -> None:
     """Run the whole system in this process, on embedded parts unless the settings name remote ones."""
-    settings = prepared(host=host, port=port, data_dir=data_dir)
+    settings = prepare(host=host, port=port, data_dir=data_dir)
     talk.print("Lithify is starting…")
     run(run_node(settings, lambda model: welcome(settings, model)))
     talk.print("Lithify has stopped; everything accepted is on disk.")
@@ -63,7 +63,7 @@ def serve(
     service: Annotated[Service, typer.Argument(help="Which service.")], host: Host = None, port: Port = None
 ) -> None:
     """Run one service by itself, against a Redis and a Qdrant server."""
-    settings = prepared(host=host, port=port)
+    settings = prepare(host=host, port=port)
     runs = {Service.GATEWAY: run_gateway, Service.ASSEMBLY: run_assembly, Service.DASHBOARD: run_dashboard}
     run(runs[service](settings, lambda name: talk.print(f"{name} listens on {address(settings)}")))
 
@@ -73,7 +73,7 @@ def worker(
     name: Annotated[str | None, typer.Option(help="Name of this worker, stable across restarts.")] = None,
 ) -> None:
     """Run one worker process, against a Redis and a Qdrant server; any number of them share the work."""
-    settings = prepared(worker_name=name)
+    settings = prepare(worker_name=name)
     runs = {Worker.EMBED: run_embed_worker, Worker.GATE: run_gate_worker, Worker.ARCHIVE: run_archive_worker}
     run(runs[kind](settings, lambda what: talk.print(f"{what} is reading")))
 
@@ -82,11 +82,11 @@ def jobs(queue: Annotated[str, typer.Argument(help=f"Which queue: {', '.join(QUE
     """Run the background jobs of one queue, against a Redis and a Qdrant server."""
     if queue not in QUEUES:
         raise Invalid(f"no queue is named {queue!r}; there are {', '.join(QUEUES)}")
-    settings = prepared()
+    settings = prepare()
     run(run_jobs(settings, queue, lambda what: talk.print(f"{what} is waiting for jobs")))
 
 
-def prepared(**overrides: Any) -> Settings:
+def prepare(**overrides: Any) -> Settings:
     settings = load_settings(**overrides)
     configure_logs(settings.log_level, settings.log_format)
     for name in unknown_variables(os.environ):

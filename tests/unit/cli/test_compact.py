@@ -8,8 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from lithify.cli import compact as command
-from lithify.cli.compact import CompactionFailed, compact
+from lithify.cli import background as command
+from lithify.cli.background import CompactionFailed, compact
+from lithify.client import Memory
 
 RESULT = {
     "did_compact": True,
@@ -32,14 +33,11 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
     def answering(*answers: dict[str, Any]) -> list[tuple[str, str, Any]]:
         calls: list[tuple[str, str, Any]] = []
 
-        class Fake:
-            def __init__(self, _: object) -> None: ...
+        def request_json(_: Memory, method: str, path: str, body: Any = None, params: Any = None) -> Any:
+            calls.append((method, path, body or params))
+            return answers[len(calls) - 1]
 
-            def call(self, method: str, path: str, body: Any = None) -> Any:
-                calls.append((method, path, body))
-                return answers[len(calls) - 1]
-
-        monkeypatch.setattr(command, "Api", Fake)
+        monkeypatch.setattr(Memory, "request_json", request_json)
         monkeypatch.setattr(command, "POLL_S", 0)
         return calls
 
@@ -57,7 +55,7 @@ def test_waiting_polls_until_the_job_has_ended(serve: Serve) -> None:
     states = [{"job_id": "j", "status": status, "result": None, "error": None} for status in ("queued", "started")]
     calls = serve({"job_id": "j", "is_new": False}, *states, {"job_id": "j", "status": "finished", "result": RESULT})
     shown = CliRunner().invoke(app, ["s", "--user", "a&b", "--wait"])
-    assert calls[1:] == [("GET", "/v1/sessions/s/compact?user=a%26b", None)] * 3
+    assert calls[1:] == [("GET", "/v1/sessions/s/compact", {"user": "a&b"})] * 3
     assert "40 turns became 2 summaries (extractive, confidence 0.71); 1 clusters declined" in shown.stdout
 
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from lithify.cli.bench import BENCHES
 from lithify.cli.calibrate import CALIBRATIONS
-from lithify.cli.deferred import loaded
+from lithify.cli.deferred import load_command
 from lithify.cli.main import COMMANDS, app
 
 HEAVY = ("onnxruntime", "qdrant_client", "qdrant_edge", "fastapi", "rq", "redis", "numpy")
@@ -16,17 +16,17 @@ HEAVY = ("onnxruntime", "qdrant_client", "qdrant_edge", "fastapi", "rq", "redis"
 
 @pytest.mark.parametrize(("name", "target", "words"), COMMANDS)
 def test_each_command_is_listed_with_its_own_words(name: str, target: str, words: str) -> None:
-    assert " ".join(loaded(name, target).help.split("\n\n")[0].split()) == words
+    assert " ".join(load_command(name, target).help.split("\n\n")[0].split()) == words
 
 
 @pytest.mark.parametrize(("name", "words"), BENCHES)
 def test_each_bench_is_listed_with_its_own_words(name: str, words: str) -> None:
-    assert " ".join(loaded(name, f"lithify.cli.bench.{name}:{name}").help.split()) == words
+    assert " ".join(load_command(name, f"lithify.cli.bench.{name}:{name}").help.split()) == words
 
 
 @pytest.mark.parametrize(("name", "words"), CALIBRATIONS)
 def test_each_calibration_is_listed_with_its_own_words(name: str, words: str) -> None:
-    assert " ".join(loaded(name, f"lithify.cli.calibrate.{name}:{name}").help.split("\n\n")[0].split()) == words
+    assert " ".join(load_command(name, f"lithify.cli.calibrate.{name}:{name}").help.split("\n\n")[0].split()) == words
 
 
 def test_a_command_shows_its_own_options() -> None:

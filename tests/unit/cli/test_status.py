@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from lithify.cli import status as command
 from lithify.cli.main import app
-from lithify.cli.status_views import SILENT_MS, page, state_of
+from lithify.cli.status import SILENT_MS, describe_state, status_page
+from lithify.client import Memory
 from lithify.errors import Unavailable
 
 NOW = 1_900_000_000_000
@@ -48,7 +48,7 @@ ANSWER: dict[str, Any] = {
 
 def drawn(answer: dict[str, Any]) -> str:
     console = Console(width=120, file=StringIO())
-    console.print(page(answer, NOW))
+    console.print(status_page(answer, NOW))
     return cast("StringIO", console.file).getvalue()
 
 
@@ -74,24 +74,19 @@ def test_a_gateway_without_store_and_model_is_shown_too() -> None:
     ],
 )
 def test_a_worker_that_does_not_work_is_told_from_one_that_does(change: dict[str, Any], age: int, words: str) -> None:
-    assert words in state_of(WORKER | change, age)
-
-
-class Answers:
-    """A service that is away once and then answers, until the person has seen enough."""
-
-    def __init__(self, *_: object) -> None:
-        self._answers: Iterator[Any] = iter((ANSWER, Unavailable("gone for a moment"), ANSWER | {"unfinished": 5}))
-
-    def call(self, *_: object) -> Any:
-        answer = next(self._answers, KeyboardInterrupt())
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
+    assert words in describe_state(WORKER | change, age)
 
 
 def test_watching_goes_on_through_an_outage_and_ends_with_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "Api", Answers)
+    answers: Iterator[Any] = iter((ANSWER, Unavailable("gone for a moment"), ANSWER | {"unfinished": 5}))
+
+    def answer(_: Memory) -> Any:
+        given = next(answers, KeyboardInterrupt())
+        if isinstance(given, BaseException):
+            raise given
+        return given
+
+    monkeypatch.setattr(Memory, "status", answer)
     monkeypatch.setattr("lithify.cli.status.time.sleep", lambda _: None)
     looks: list[Any] = []
     monkeypatch.setattr("lithify.cli.status.Live.update", lambda _, shown, **__: looks.append(shown))

@@ -7,8 +7,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from lithify.cli.api import Api
-from lithify.cli.backfill import backfill
+from lithify.cli.background import backfill
+from lithify.client import Memory
 
 app = typer.Typer()
 app.command()(backfill)
@@ -18,11 +18,11 @@ app.command()(backfill)
 def test_the_job_is_named(monkeypatch: pytest.MonkeyPatch, is_new: bool, told: str) -> None:
     asked: list[tuple[str, str]] = []
 
-    def call(self: Api, method: str, path: str, body: Any = None) -> dict[str, Any]:
+    def request_json(self: Memory, method: str, path: str, body: Any = None, params: Any = None) -> dict[str, Any]:
         asked.append((method, path))
         return {"job_id": "b-1", "is_new": is_new}
 
-    monkeypatch.setattr(Api, "call", call)
+    monkeypatch.setattr(Memory, "request_json", request_json)
     assert told in CliRunner().invoke(app, []).stderr
     assert orjson.loads(CliRunner().invoke(app, ["--json"]).stdout) == {"job_id": "b-1", "is_new": is_new}
     assert asked == [("POST", "/v1/maintenance/backfill")] * 2

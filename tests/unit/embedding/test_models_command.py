@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lithify.cli.models import app, listed
+from lithify.cli.models import app, list_profiles
 from lithify.errors import Invalid
 from tests.unit.embedding.tiny_model import write_folder
 
@@ -14,7 +14,7 @@ RUNNER = CliRunner()
 
 
 def test_profiles_not_yet_here_are_listed_with_how_to_get_them(tmp_path: Path) -> None:
-    rows = {row.profile: row for row in listed(tmp_path, "all-minilm-l6-v2")}
+    rows = {row.profile: row for row in list_profiles(tmp_path, "all-minilm-l6-v2")}
     assert not any(row.ready for row in rows.values())
     assert rows["all-minilm-l6-v2"].in_use
     assert "lithify models build" in rows["all-minilm-l6-v2"].note

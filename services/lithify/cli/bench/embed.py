@@ -115,11 +115,11 @@ def duel(ours: Callable[[], object], raw: Callable[[], object]) -> tuple[list[fl
     for number in range(ROUNDS):
         sides = [(times[0], ours), (times[1], raw)]
         for spent, call in sides if number % 2 else reversed(sides):
-            spent.append(seconds(call))
+            spent.append(measure_seconds(call))
     return times
 
 
-def seconds(call: Callable[[], object]) -> float:
+def measure_seconds(call: Callable[[], object]) -> float:
     started = time.perf_counter()
     call()
     return time.perf_counter() - started
@@ -128,4 +128,4 @@ def seconds(call: Callable[[], object]) -> float:
 def query_milliseconds(embedder: OnnxEmbedder, texts: Sequence[str]) -> float:
     """Median over short questions."""
     questions = [" ".join(text.split()[:8]) for text in texts[:QUERIES]]
-    return 1000 * statistics.median(seconds(partial(embedder.embed_query, question)) for question in questions)
+    return 1000 * statistics.median(measure_seconds(partial(embedder.embed_query, question)) for question in questions)

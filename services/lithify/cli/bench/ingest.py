@@ -6,16 +6,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
-from urllib.parse import quote
+from typing import Annotated, Final
 
 import typer
 from rich.table import Table
 
 from lithify.batching import batched
-from lithify.cli.api import Api
-from lithify.cli.bench.embed import sample_texts, seconds
+from lithify.cli.bench.embed import measure_seconds, sample_texts
 from lithify.cli.console import data, emit_json
+from lithify.cli.service import connect
+from lithify.client import Memory, Turn
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.node.child import ChildNode, child_node
 from lithify.settings import Settings, load_settings
@@ -71,12 +71,18 @@ def ingest(
 def bench_ingest(settings: Settings, turns: int) -> IngestReport:
     embedder = load_configured_embedder(settings)
     texts = sample_texts(turns)
-    with tempfile.TemporaryDirectory() as folder, child_node(Path(folder) / "node", {}) as node:
-        api = Api(settings.model_copy(update={"url": node.url}))
-        alone = [lone_turn_ms(api, number) for number in range(QUIET_TURNS)]
-        send(api, 0, texts)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        child_node(Path(folder) / "node", {}) as node,
+        connect(settings.model_copy(update={"url": node.url})) as service,
+    ):
+        alone = [measure_lone_turn(service, number) for number in range(QUIET_TURNS)]
+        send_round(service, 0, texts)
         before = memory_mib(node), disk_mib(node.data_dir)
-        pairs = [(send(api, number, texts), raw_seconds(api, embedder, texts)) for number in range(1, ROUNDS + 1)]
+        pairs = [
+            (send_round(service, number, texts), measure_raw(service, embedder, texts))
+            for number in range(1, ROUNDS + 1)
+        ]
         after = memory_mib(node), disk_mib(node.data_dir)
     share = PER_TURNS / (ROUNDS * turns)
     grown = None if before[0] is None or after[0] is None else share * (after[0] - before[0])
@@ -92,30 +98,31 @@ def bench_ingest(settings: Settings, turns: int) -> IngestReport:
     )
 
 
-def raw_seconds(api: Api, embedder: Embedder, texts: Sequence[str]) -> float:
-    """Only once the node rests: gating goes on behind what is searchable, and would slow the floor down."""
-    while api.call("GET", "/v1/status")["unfinished"]:
+def measure_raw(service: Memory, embedder: Embedder, texts: Sequence[str]) -> float:
+    """Waits until the node rests: gating goes on behind what is searchable, and would slow the floor down."""
+    while service.status()["unfinished"]:
         time.sleep(POLL_S)
-    return seconds(lambda: embedder.embed_documents(texts))
+    return measure_seconds(lambda: embedder.embed_documents(texts))
 
 
-def send(api: Api, number: int, texts: Sequence[str]) -> float:
-    """Seconds from the first request until the last turn can be found, by the receipts of all of them."""
-    turns = [turn(f"round-{number}-{index}", index, text) for index, text in enumerate(texts)]
+def send_round(service: Memory, number: int, texts: Sequence[str]) -> float:
+    """Counts the seconds from the first request until the last turn can be found, by the receipts of all of them."""
+    turns = [make_turn(f"round-{number}-{index}", index, text) for index, text in enumerate(texts)]
     started = time.time()
     for batch in batched(turns, BATCH):
-        api.call("POST", "/v1/turns:batch", {"turns": batch})
-    return max(embedded_at(api, item["event_id"]) for item in turns) / 1000 - started
+        service.ingest_batch(batch)
+    return max(wait_until_embedded(service, turn["event_id"]) for turn in turns) / 1000 - started
 
 
-def lone_turn_ms(api: Api, number: int) -> float:
-    event_id = f"alone-{number}"
-    api.call("POST", "/v1/turns?wait=searchable", turn(event_id, number, f"Note {number}: the parcel came today."))
-    receipt = api.call("GET", f"/v1/receipts/{quote(event_id)}")
-    return float(receipt["embedded_at"] - receipt["accepted_at"])
+def measure_lone_turn(service: Memory, number: int) -> float:
+    """Counts the milliseconds from accepted to searchable."""
+    turn = make_turn(f"alone-{number}", number, f"Note {number}: the parcel came today.")
+    service.ingest(wait=True, **turn)
+    receipt = service.receipt(turn["event_id"])
+    return float((receipt.embedded_at or 0) - receipt.accepted_at)
 
 
-def turn(event_id: str, index: int, text: str) -> dict[str, Any]:
+def make_turn(event_id: str, index: int, text: str) -> Turn:
     return {
         "event_id": event_id,
         "user": f"user-{index % USERS}",
@@ -125,16 +132,16 @@ def turn(event_id: str, index: int, text: str) -> dict[str, Any]:
     }
 
 
-def embedded_at(api: Api, event_id: str) -> int:
+def wait_until_embedded(service: Memory, event_id: str) -> int:
     while True:
-        moment: int | None = api.call("GET", f"/v1/receipts/{quote(event_id)}").get("embedded_at")
+        moment = service.receipt(event_id).embedded_at
         if moment is not None:
             return moment
         time.sleep(POLL_S)
 
 
 def memory_mib(node: ChildNode) -> float | None:
-    """Resident memory of the node and its Redis; None where the system does not tell."""
+    """Sums the resident memory of the node and its Redis; None where the system does not tell."""
     pids = [node.pid, int((node.data_dir / "redis" / "server.lock").read_text())]
     try:
         status = [Path(f"/proc/{pid}/status").read_text() for pid in pids]

@@ -16,7 +16,7 @@ QUESTION: Final = "How hot do I fire the mugs with the blue glaze?"
 BUDGET: Final = 400
 
 
-class Line(BaseModel):
+class ConversationLine(BaseModel):
     """One line of the file; `day` counts back from the day the demo runs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -30,12 +30,13 @@ class Line(BaseModel):
 
 
 def shipped_turns(now: datetime) -> list[Turn]:
-    """In the order they were said; seconds apart where the file gives the same minute."""
-    lines = [Line.model_validate_json(line) for line in (FOLDER / "conversation.jsonl").read_bytes().splitlines()]
-    return [turn_of(number, line, now) for number, line in enumerate(lines, 1)]
+    """Reads the turns in the order they were said, seconds apart where the file gives the same minute."""
+    content = (FOLDER / "conversation.jsonl").read_bytes()
+    lines = [ConversationLine.model_validate_json(line) for line in content.splitlines()]
+    return [make_turn(number, line, now) for number, line in enumerate(lines, 1)]
 
 
-def turn_of(number: int, line: Line, now: datetime) -> Turn:
+def make_turn(number: int, line: ConversationLine, now: datetime) -> Turn:
     day = (now - timedelta(days=line.day)).date()
     said = datetime.combine(day, line.time, UTC) + timedelta(seconds=number)
     return {
@@ -49,5 +50,5 @@ def turn_of(number: int, line: Line, now: datetime) -> Turn:
     }
 
 
-def house_rules() -> str:
+def read_rules() -> str:
     return (FOLDER / "rules.md").read_text(encoding="utf-8")

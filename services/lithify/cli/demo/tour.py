@@ -11,8 +11,8 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
-from lithify.cli.compact import ENDED, CompactionFailed
-from lithify.cli.demo.conversation import ASKED_IN, BUDGET, COMPACTED, QUESTION, USER, house_rules, shipped_turns
+from lithify.cli.background import ENDED, check_finished
+from lithify.cli.demo.conversation import ASKED_IN, BUDGET, COMPACTED, QUESTION, USER, read_rules, shipped_turns
 from lithify.cli.demo.views import (
     Compacted,
     Gated,
@@ -25,7 +25,7 @@ from lithify.cli.demo.views import (
 )
 from lithify.cli.termination import stopped_by_sigterm
 from lithify.client import Memory
-from lithify.client.call import Call
+from lithify.client.call import Call, path
 from lithify.client.explanation import temporal_line
 from lithify.client.turn import Turn
 from lithify.errors import Misconfigured, Unavailable
@@ -52,7 +52,7 @@ def demo(
     screen = Console(highlight=False)
     screen = screen if screen.width <= WIDEST else Console(highlight=False, width=WIDEST)
     settings = own_parts(load_settings())
-    with stopped_by_sigterm(), folder_of(keep) as folder:
+    with stopped_by_sigterm(), open_folder(keep) as folder:
         tour(folder, settings, screen)
         if keep:
             screen.print(f"The data stays: lithify up --data-dir {folder}", markup=False, soft_wrap=True)
@@ -66,7 +66,7 @@ def own_parts(settings: Settings) -> Settings:
 
 
 @contextmanager
-def folder_of(keep: bool) -> Iterator[Path]:
+def open_folder(keep: bool) -> Iterator[Path]:
     if keep:
         yield Path(tempfile.mkdtemp(prefix="lithify-demo-"))
         return
@@ -99,11 +99,11 @@ def heading(screen: Console, number: int, words: str) -> None:
 def show_ingest(memory: Memory, turns: list[Turn], screen: Console) -> None:
     sessions = {turn["session"] for turn in turns}
     heading(screen, 2, f"Ingest: {len(turns)} turns of {len(sessions)} conversations over nine days")
-    memory.put_document("AGENTS.md", house_rules())
+    memory.put_document("AGENTS.md", read_rules())
     started = time.monotonic()
     answer = memory.ingest_batch(turns)
     accepted_s = time.monotonic() - started
-    until(lambda: memory.status()["unsearchable"] == 0, "the turns are not searchable")
+    wait_until(lambda: memory.status()["unsearchable"] == 0, "the turns are not searchable")
     screen.print(
         f"{answer.accepted} accepted and durable in {accepted_s * 1000:.0f} ms, all searchable after "
         f"{time.monotonic() - started:.1f} s. Sent again: {memory.ingest_batch(turns).duplicate} duplicates, "
@@ -112,7 +112,7 @@ def show_ingest(memory: Memory, turns: list[Turn], screen: Console) -> None:
 
 
 def show_gate(memory: Memory, turns: list[Turn], screen: Console) -> None:
-    until(lambda: memory.status()["unfinished"] == 0, "the gate has not come to an end")
+    wait_until(lambda: memory.status()["unfinished"] == 0, "the gate has not come to an end")
     said = [turn for turn in turns if turn["role"] == "user"]
     gated = [Gated(turn["text"], memory.receipt(turn["event_id"])) for turn in said]
     promoted = [one for one in gated if one.receipt.promoted]
@@ -122,11 +122,11 @@ def show_gate(memory: Memory, turns: list[Turn], screen: Console) -> None:
     screen.print(f"From a score of {threshold:.2f} on: how new it is, how often said, what it is worth.")
     screen.print(promotion_table(promoted))
     screen.print(f"\nNot promoted: {len(refused)}. They stay in their session; some of them:")
-    screen.print(refusal_table(sampled(refused)))
+    screen.print(refusal_table(sample_refused(refused)))
 
 
-def sampled(refused: list[Gated]) -> list[Gated]:
-    """From the one that came closest to the one that said least."""
+def sample_refused(refused: list[Gated]) -> list[Gated]:
+    """Picks some turns, from the one that came closest to the one that said least."""
     ranked = sorted(refused, key=lambda one: -one.signal("score"))
     step = max(1, (len(ranked) - 1) // (SHOWN_REFUSALS - 1))
     return [*ranked[:-1:step][: SHOWN_REFUSALS - 1], *ranked[-1:]]
@@ -135,16 +135,16 @@ def sampled(refused: list[Gated]) -> list[Gated]:
 def show_compaction(memory: Memory, turns: list[Turn], screen: Console) -> None:
     heading(screen, 4, f"Compaction: the conversation '{COMPACTED}' gets shorter, nothing is lost")
     memory.compact(COMPACTED, user=USER, force=True)
-    status = Call("GET", f"/v1/sessions/{COMPACTED}/compact", Object, params={"user": USER})
-    until(lambda: memory.do(status)["status"] in ENDED, "the compaction has not come to an end")
-    ended = memory.do(status)
-    if ended["status"] != "finished":
-        raise CompactionFailed(f"the compaction {ended['status']}: {ended['error'] or 'no reason is known'}")
+    job = Call("GET", path("sessions", COMPACTED, "compact"), Object, params={"user": USER})
+    wait_until(lambda: memory.do(job)["status"] in ENDED, "the compaction has not come to an end")
+    ended = memory.do(job)
+    check_finished(ended)
     own = [turn["event_id"] for turn in turns if turn["session"] == COMPACTED]
     made = dict.fromkeys(into for event in own if (into := memory.receipt(event).compacted_into))
-    rows = [compacted(memory, summary) for summary in made]
+    rows = [read_summary(memory, summary) for summary in made]
     screen.print(summary_table(rows))
-    before, after = sum(row.tokens_before for row in rows), sum(row.tokens for row in rows)
+    before = sum(row.tokens_before for row in rows)
+    after = sum(row.tokens for row in rows)
     turns_covered = sum(row.turns for row in rows)
     screen.print(
         f"{before} tokens of {turns_covered} turns became {after} of summaries. A summary expands to "
@@ -152,7 +152,7 @@ def show_compaction(memory: Memory, turns: list[Turn], screen: Console) -> None:
     )
 
 
-def compacted(memory: Memory, summary_id: str) -> Compacted:
+def read_summary(memory: Memory, summary_id: str) -> Compacted:
     covered = memory.expand(summary_id).turns
     return Compacted(memory.read(summary_id), len(covered), sum(estimate_tokens(turn.text) for turn in covered))
 
@@ -184,8 +184,8 @@ def show_next(screen: Console) -> None:
         screen.print(f"  {command:<28}{words}", markup=False)
 
 
-def until(done: Callable[[], bool], complaint: str) -> None:
-    """Polls; raises Unavailable when it takes too long."""
+def wait_until(done: Callable[[], bool], complaint: str) -> None:
+    """Polls. Raises Unavailable when it takes too long."""
     deadline = time.monotonic() + PATIENCE_S
     while not done():
         if time.monotonic() > deadline:

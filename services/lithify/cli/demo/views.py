@@ -43,7 +43,7 @@ class Gated:
 
     @property
     def worth(self) -> float:
-        """What the turn says, whichever of the two branches judged it."""
+        """Says what the turn is worth, whichever of the two branches judged it."""
         return self.signal("a") if self.signal("t") > KNOWN_BELOW else self.signal("d")
 
 
@@ -85,7 +85,7 @@ def refusal_table(gated: Iterable[Gated]) -> Table:
 
 
 def why_refused(turn: Gated) -> str:
-    """The signal that cost it the promotion; the numbers are in its receipt."""
+    """Names the signal that cost it the promotion; the numbers are in its receipt."""
     if turn.receipt.ignored or turn.receipt.error:
         return "a sign of life" if turn.receipt.ignored else "the gate failed"
     if turn.signal("h") < KNOWN_BELOW:
@@ -102,20 +102,21 @@ def summary_table(compacted: Iterable[Compacted]) -> Table:
 
 
 def all_spendings(receipt: Mapping[str, Any]) -> list[Spending]:
-    """With the tokens of the tags and headings around the entries."""
+    """Adds the tokens of the tags and headings around the entries."""
     spent = spendings(receipt)
     frames = max(0, int(receipt["tokens"]) - sum(one.tokens for one in spent))
     return [*spent, Spending("frames", "tags, headings", 0, frames, "")]
 
 
 def bar_parts(receipt: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Characters of the bar by spender; whoever spent anything is seen."""
+    """Counts the characters of the bar by spender; whoever spent anything is seen."""
     budget = max(1, int(receipt["token_budget"]))
     return [(one.name, max(1, round(BAR * one.tokens / budget))) for one in all_spendings(receipt) if one.tokens]
 
 
 def budget_bar(receipt: Mapping[str, Any]) -> Text:
-    bar, used = Text("["), 0
+    bar = Text("[")
+    used = 0
     for name, width in bar_parts(receipt):
         fill, colour = FILLS[name]
         drawn = min(width, BAR - used)
@@ -139,7 +140,7 @@ def legend_row(spent: Spending) -> tuple[Text, str, str, str, str]:
 
 
 def receipt_table(considered: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> Table:
-    """`texts` by record id: a receipt holds none."""
+    """Shows the candidates of a receipt, which holds no texts; `texts` has them by record id."""
     table = plain_table("", "score", "dense", "lexical", "why", "text")
     table.columns[-1].no_wrap = True
     table.columns[-1].overflow = "ellipsis"

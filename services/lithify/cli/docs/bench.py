@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from redis import Redis
-from rich.progress import Progress
 from rich.table import Table
 
-from lithify.cli.api import Api
 from lithify.cli.console import data, talk
-from lithify.cli.docs.sync import progress
-from lithify.docs.benchmark.measurement import DEPTH, MODES, Ask, AskedQuestion, ask_all, make_report
+from lithify.cli.progress import count_items
+from lithify.cli.service import connect
+from lithify.docs.benchmark.measurement import DEPTH, MODES, Ask, ask_all, make_report
 from lithify.docs.benchmark.questions import BenchmarkQuestion, read_questions
 from lithify.docs.folder.reading import Allowlist, Folder
 from lithify.docs.holdings import Holdings
@@ -41,27 +40,29 @@ WITHOUT_MODEL: Final[tuple[SearchMode, ...]] = ("lexical", "fused")
 NO_MODEL: Final = "there is no model, so that words alone answer"
 
 
-def asked(settings: Settings, file: Path, repo: str | None) -> dict[str, Any]:
-    """Raises Invalid for a bad file, Unavailable if no service answers."""
-    api, questions = Api(settings), read_questions(file)
+def measure_service(settings: Settings, file: Path, repo: str | None) -> dict[str, Any]:
+    """Asks a running service the questions of a file. Raises Invalid for a bad file, Unavailable if none answers."""
+    questions = read_questions(file)
+    with connect(settings) as service:
 
-    async def ask(text: str, mode: SearchMode) -> list[str]:
-        body = {"query": text, "mode": mode, "limit": DEPTH, "repos": [repo] if repo else []}
-        return [hit["path"] for hit in api.call("POST", "/v1/docs/search", body)["hits"]]
+        async def ask(text: str, mode: SearchMode) -> list[str]:
+            body = {"query": text, "mode": mode, "limit": DEPTH, "repos": [repo] if repo else []}
+            return [hit["path"] for hit in service.request_json("POST", "/v1/docs/search", body)["hits"]]
 
-    return {"questions": str(file), "model": None, "scores": asyncio.run(measured(questions, ask))}
+        scores = asyncio.run(measure(questions, ask))
+    return {"questions": str(file), "model": None, "scores": scores}
 
 
-def shipped(settings: Settings) -> dict[str, Any]:
-    """The shipped questions at the shipped documents, by words alone where the model is missing."""
+def measure_shipped(settings: Settings) -> dict[str, Any]:
+    """Asks the shipped questions at the shipped documents, by words alone where the model is missing."""
     own = files(__package__)
     with as_file(own / "corpus") as folder, as_file(own / "questions.yaml") as questions:
         documents = Folder(folder.resolve(), Allowlist(("**/*.md",)))
         sources, _ = documents.read_all(documents.documents())
-        return asyncio.run(on_own_store(settings, sources, read_questions(questions)))
+        return asyncio.run(measure_own_store(settings, sources, read_questions(questions)))
 
 
-async def on_own_store(
+async def measure_own_store(
     settings: Settings, sources: Sequence[DocSource], questions: tuple[BenchmarkQuestion, ...]
 ) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="lithify-docs-") as place, ThreadPoolExecutor(2) as executor:
@@ -71,9 +72,9 @@ async def on_own_store(
         store = EdgeStore(Path(place))
         try:
             await store.ensure(space.spec)
-            shelf = Shelf(store, executor, space, model)
-            await shelf.fill(sources)
-            scores = await measured(questions, shelf.ask, MODES if model else WITHOUT_MODEL)
+            library = BenchLibrary(store, executor, space, model)
+            await library.fill(sources)
+            scores = await measure(questions, library.ask, MODES if model else WITHOUT_MODEL)
         finally:
             await store.close()
     name = None if model is None else model.manifest.name
@@ -81,8 +82,8 @@ async def on_own_store(
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """The documents of a folder in a store of their own."""
+class BenchLibrary:
+    """Holds the documents of a folder in a store of their own."""
 
     store: EdgeStore
     executor: ThreadPoolExecutor
@@ -103,34 +104,25 @@ class Shelf:
 
 
 def open_embedder(settings: Settings) -> tuple[Embedder | None, str | None]:
-    """The configured model, or none and why."""
+    """Loads the configured model, or says why there is none."""
     try:
         return load_configured_embedder(settings), None
     except Misconfigured as error:
         return None, str(error)
 
 
-async def measured(
+async def measure(
     questions: tuple[BenchmarkQuestion, ...], ask: Ask, modes: tuple[SearchMode, ...] = MODES
 ) -> dict[str, Any]:
-    with progress() as bar:
-        return make_report(await ask_all(questions, ask, modes, counting(bar, len(questions) * len(modes))))
+    with count_items("ask", len(questions) * len(modes)) as advance:
+        return make_report(await ask_all(questions, ask, modes, lambda _: advance(1)))
 
 
-def counting(bar: Progress, total: int) -> Callable[[AskedQuestion], None]:
-    task = bar.add_task("ask", total=total)
-
-    def count(_: AskedQuestion) -> None:
-        bar.advance(task)
-
-    return count
-
-
-def show(told: dict[str, Any]) -> None:
-    if reason := told.get("without_model"):
+def show(measured: dict[str, Any]) -> None:
+    if reason := measured.get("without_model"):
         talk.print(f"{NO_MODEL}: {reason}", markup=False, soft_wrap=True)
-    data.print(score_table(told["scores"]))
-    for mode, scores in told["scores"].items():
+    data.print(score_table(measured["scores"]))
+    for mode, scores in measured["scores"].items():
         for miss in scores["worst"]:
             words = "found with its hint" if miss["needs_hint"] else "not found"
             talk.print(f"{mode}: {miss['id']} ({miss['category']}) {words}", markup=False)
@@ -143,13 +135,13 @@ def score_table(scores: dict[str, Any]) -> Table:
             table.add_column(f"{mode} {name}")
     categories = next(iter(scores.values()))["categories"]
     for category in categories:
-        add_row(table, category, [told["categories"][category] for told in scores.values()])
-    add_row(table, "all", [told["all"] for told in scores.values()])
+        add_row(table, category, [by_mode["categories"][category] for by_mode in scores.values()])
+    add_row(table, "all", [by_mode["all"] for by_mode in scores.values()])
     return table
 
 
 def add_row(table: Table, name: str, scores: list[dict[str, Any]]) -> None:
-    """Controls have no answer to hit; a row of them alone shows none."""
+    """Adds the shares of one category; controls have no answer to hit, and a row of them alone shows none."""
     cells = []
     for score in scores:
         shares = (score["hit1"], score["hit5"], score["hint_rate"])

@@ -1,7 +1,6 @@
 """`lithify docs`: keep repository documents in memory, find them, and measure how well they are found."""
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -9,10 +8,10 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
-from lithify.cli.api import Api
-from lithify.cli.console import data, emit_json, talk
-from lithify.cli.docs.sync import Totals, Wanted, place, sync_folder
-from lithify.cli.query import AsJson, Url, excerpt, warn
+from lithify.cli.console import data, emit_json, excerpt, format_minute, talk, warn_degraded
+from lithify.cli.docs.sync import SyncRequest, SyncTotals, sync_folder
+from lithify.cli.service import PATIENT_TRIES, AsJson, Url, ask, connect
+from lithify.client.call import path as api_path
 from lithify.docs.folder.reading import Folder, checked_folder, parse_allowlist
 from lithify.docs.sources import DOC_KINDS, SOURCE_KINDS, checked_kind, checked_repo, checked_source_kind
 from lithify.errors import Invalid
@@ -47,11 +46,12 @@ def sync(
         None if kind is None else checked_kind(kind),
         checked_source_kind(source_kind),
     )
-    totals = sync_folder(Api(settings), Wanted(plain_repo(repo), source, since))
+    with connect(settings, PATIENT_TRIES) as service:
+        totals = sync_folder(service, SyncRequest(check_repo(repo), source, since))
     if as_json:
         emit_json(asdict(totals))
     else:
-        tell(totals)
+        print_totals(totals)
     if totals.refused:
         raise Invalid(f"{len(totals.refused)} documents were refused; everything else was sent")
 
@@ -70,8 +70,8 @@ def search(
 ) -> None:
     """Find pieces of documents, with the lines they stand in."""
     body = {"query": query, "repos": repo or [], "limit": limit, "mode": mode, "fusion": fusion}
-    answer = Api(load_settings(url=url)).call("POST", "/v1/docs/search", body | {"decay": decay, "mmr": mmr})
-    warn(answer["degraded"])
+    answer = ask(url, "POST", "/v1/docs/search", body | {"decay": decay, "mmr": mmr})
+    warn_degraded(answer["degraded"])
     if as_json:
         emit_json(answer)
     elif answer["hits"]:
@@ -98,17 +98,20 @@ def bench(
     from lithify.cli.docs import bench as docs_bench  # noqa: PLC0415 - the others start without what it needs
 
     settings = load_settings(url=url)
-    told = docs_bench.shipped(settings) if questions is None else docs_bench.asked(settings, questions, repo)
-    if as_json:
-        emit_json(told)
+    if questions is None:
+        report = docs_bench.measure_shipped(settings)
     else:
-        docs_bench.show(told)
+        report = docs_bench.measure_service(settings, questions, repo)
+    if as_json:
+        emit_json(report)
+    else:
+        docs_bench.show(report)
 
 
 @app.command("list")
 def list_repositories(url: Url = None, as_json: AsJson = False) -> None:
     """Show the repositories that are kept."""
-    answer = Api(load_settings(url=url)).call("GET", "/v1/docs")
+    answer = ask(url, "GET", "/v1/docs")
     if as_json:
         emit_json(answer)
     elif answer["repos"]:
@@ -131,7 +134,7 @@ def promote(
 ) -> None:
     """Rule that a document may be quoted as trusted; the ruling is kept."""
     body = {"trust": trust, "by": by, "why": why}
-    answer = Api(load_settings(url=url)).call("POST", f"{document(repo, path)}:promote", body)
+    answer = ask(url, "POST", f"{document_path(repo, path)}:promote", body, tries=1)
     if as_json:
         emit_json(answer)
     else:
@@ -149,8 +152,8 @@ def remove(
     """Remove a document, or all of a repository."""
     if not yes:
         typer.confirm(f"Remove {path or 'all documents'} of {repo}?", abort=True, err=True)
-    target = place(plain_repo(repo)) if path is None else document(repo, path)
-    answer = Api(load_settings(url=url)).call("DELETE", target)
+    target = api_path("docs", check_repo(repo)) if path is None else document_path(repo, path)
+    answer = ask(url, "DELETE", target)
     if as_json:
         emit_json(answer)
     else:
@@ -160,7 +163,7 @@ def remove(
 @app.command()
 def lane(url: Url = None, as_json: AsJson = False) -> None:
     """Show what the scheduled refresh and benchmark found last."""
-    answer = Api(load_settings(url=url)).call("GET", "/v1/docs/lane")
+    answer = ask(url, "GET", "/v1/docs/lane")
     if as_json:
         emit_json(answer)
         return
@@ -169,27 +172,27 @@ def lane(url: Url = None, as_json: AsJson = False) -> None:
         talk.print("the lane has not run; set LITHIFY_DOCS_ROOTS and LITHIFY_DOCS_REFRESH_MINUTES")
         return
     data.print(lane_table(last))
-    warn(last["trouble"])
+    warn_degraded(last["trouble"])
     for reason in last["reasons"]:
         talk.print(reason, markup=False)
 
 
-def plain_repo(repo: str) -> str:
-    """Raises Invalid; over HTTP a repository's name is one part of a path."""
+def check_repo(repo: str) -> str:
+    """Returns the name. Raises Invalid for one with a slash: over HTTP it is one part of a path."""
     if "/" in repo:
         raise Invalid(f"repo {repo!r} must not contain '/'; use a name such as {repo.replace('/', '.')!r}")
     return checked_repo(repo)
 
 
-def document(repo: str, path: str) -> str:
-    return f"{place(plain_repo(repo))}/{quote(path)}"
+def document_path(repo: str, path: str) -> str:
+    return f"{api_path('docs', check_repo(repo))}/{quote(path)}"
 
 
-def tell(totals: Totals) -> None:
-    counts = ("added", "changed", "removed", "unchanged")
-    told = ", ".join(f"{getattr(totals, name)} {name}" for name in counts)
+def print_totals(totals: SyncTotals) -> None:
+    names = ("added", "changed", "removed", "unchanged")
+    counts = ", ".join(f"{getattr(totals, name)} {name}" for name in names)
     version = f" at {totals.version[:19]}" if totals.version else ""
-    talk.print(f"{told}{version}", markup=False)
+    talk.print(f"{counts}{version}", markup=False)
     for one in totals.skipped[:SHOWN_SKIPS]:
         talk.print(f"skipped: {one.path} {one.reason}", markup=False)
     if len(totals.skipped) > SHOWN_SKIPS:
@@ -203,11 +206,11 @@ def hit_table(hits: list[dict[str, Any]]) -> Table:
     for hit in hits:
         parts = hit["components"]
         ranks = [str(parts[name] or "") for name in ("lexical_rank", "vector_rank")]
-        table.add_row(f"{hit['score']:.4f}", *ranks, excerpt(where(hit), 60), excerpt(hit["text"], 100))
+        table.add_row(f"{hit['score']:.4f}", *ranks, excerpt(citation(hit), 60), excerpt(hit["text"], 100))
     return table
 
 
-def where(hit: dict[str, Any]) -> str:
+def citation(hit: dict[str, Any]) -> str:
     lines = "" if hit["lines"] is None else f":{hit['lines'][0]}-{hit['lines'][1]}"
     return f"{hit['repo']}/{hit['path']}{lines}"
 
@@ -215,18 +218,15 @@ def where(hit: dict[str, Any]) -> str:
 def repo_table(repos: list[dict[str, Any]]) -> Table:
     table = Table("repo", "version", "files", "chunks", "synced", box=None, padding=(0, 2, 0, 0))
     for one in repos:
-        version = (one["version"] or "")[:19]
-        table.add_row(one["repo"], excerpt(version), str(one["files"]), str(one["chunks"]), when(one["synced_at"]))
+        version = excerpt((one["version"] or "")[:19])
+        counts = (str(one["files"]), str(one["chunks"]))
+        table.add_row(one["repo"], version, *counts, format_minute(one["synced_at"]))
     return table
 
 
 def lane_table(receipt: dict[str, Any]) -> Table:
-    table = Table(when(receipt["at"]), "asked", "Hit@1", "Hit@5", "hint rate", box=None, padding=(0, 2, 0, 0))
+    table = Table(format_minute(receipt["at"]), "asked", "Hit@1", "Hit@5", "hint rate", box=None, padding=(0, 2, 0, 0))
     for mode, score in (receipt["scores"] or {}).items():
         shares = (score["hit1"], score["hit5"], score["hint_rate"])
         table.add_row(mode, str(score["asked"]), *(f"{share:.3f}" for share in shares))
     return table
-
-
-def when(ms: int | None) -> str:
-    return "" if ms is None else datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")

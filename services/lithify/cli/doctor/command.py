@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lithify.cli.api import Api
 from lithify.cli.console import emit_json
-from lithify.cli.doctor.finding import Finding
+from lithify.cli.doctor import Finding
 from lithify.cli.doctor.machine import check_disk, check_model, check_variables, check_vectors, check_versions
 from lithify.cli.doctor.redis import check_redis
+from lithify.cli.service import connect
 from lithify.errors import LithifyError
 from lithify.settings import Settings, load_settings
 
@@ -42,13 +42,14 @@ def finding_table(findings: list[Finding]) -> Table:
 
 def check_service(settings: Settings) -> Iterator[Finding]:
     try:
-        answer = Api(settings).call("GET", "/v1/status")
+        with connect(settings, tries=1) as service:
+            answer = service.status()
     except LithifyError as error:
         yield Finding("service", False, str(error))
         return
     ready = bool(answer["ready"])
-    told = f"{settings.url}, {'ready' if ready else 'not ready: see /readyz'}, {answer['unfinished']} events unfinished"
-    yield Finding("service", ready, told)
+    state = "ready" if ready else "not ready: see /readyz"
+    yield Finding("service", ready, f"{settings.url}, {state}, {answer['unfinished']} events unfinished")
     if answer["dead_letters"]:
         yield Finding("dead letters", False, f"{answer['dead_letters']}; look at them with `lithify dlq list`")
 

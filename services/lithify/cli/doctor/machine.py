@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from lithify.cli.doctor.finding import Finding
+from lithify.cli.doctor import Finding
 from lithify.embedding import load_configured_embedder
 from lithify.errors import LithifyError
 from lithify.node.parts import connect_store
@@ -30,8 +30,8 @@ def check_versions(_: Settings) -> Iterator[Finding]:
 
 def check_variables(_: Settings) -> Iterator[Finding]:
     unknown = unknown_variables(os.environ)
-    told = f"no such setting: {', '.join(unknown)}" if unknown else "all known and valid"
-    yield Finding("settings", not unknown, told)
+    detail = f"no such setting: {', '.join(unknown)}" if unknown else "all known and valid"
+    yield Finding("settings", not unknown, detail)
 
 
 def check_disk(settings: Settings) -> Iterator[Finding]:
@@ -55,26 +55,27 @@ def check_model(settings: Settings) -> Iterator[Finding]:
     except LithifyError as error:
         yield Finding("model", False, str(error))
         return
-    manifest, health = embedder.manifest, embedder.health()
+    manifest = embedder.manifest
+    health = embedder.health()
     tiers = f"tiers {' '.join(map(str, manifest.tiers))}" if manifest.tiers else "no tiers"
     hashed = f"content {embedder.fingerprint[:12]}"
     yield Finding("model", health.ready, f"{manifest.name} ({health.mode}), {manifest.dimensions} d, {tiers}, {hashed}")
 
 
 def check_vectors(settings: Settings) -> Iterator[Finding]:
-    """The store, and whether its vectors are of the configured model: two models' vectors cannot be compared."""
+    """Looks whether the store's vectors are of the configured model: two models' vectors cannot be compared."""
     try:
-        health, specs = seen_store(settings)
+        health, specs = look_at_store(settings)
         embedder = load_configured_embedder(settings, threads=1)
     except LithifyError as error:
         yield Finding("store", False, str(error))
         return
     words = " ".join(part for part in (health.engine, health.version, health.reason) if part)
     yield Finding("store", health.ready, words)
-    yield vectors_finding(specs, embedder.fingerprint)
+    yield check_fingerprint(specs, embedder.fingerprint)
 
 
-def vectors_finding(specs: Sequence[CollectionSpec], fingerprint: str) -> Finding:
+def check_fingerprint(specs: Sequence[CollectionSpec], fingerprint: str) -> Finding:
     stored = next((spec for spec in specs if spec.name == COLLECTION), None)
     if stored is None:
         return Finding("vectors", True, "none stored yet")
@@ -84,17 +85,17 @@ def vectors_finding(specs: Sequence[CollectionSpec], fingerprint: str) -> Findin
     return Finding("vectors", True, f"of this model, tiers {' '.join(map(str, stored.tiers))}")
 
 
-def seen_store(settings: Settings) -> tuple[StoreHealth, Sequence[CollectionSpec]]:
-    """An Edge folder is read without opening the engine, which a running node holds."""
+def look_at_store(settings: Settings) -> tuple[StoreHealth, Sequence[CollectionSpec]]:
+    """Reads what the store holds; an Edge folder without opening the engine, which a running node holds."""
     if settings.qdrant_url is None:
         folder = settings.data_dir / "vectors"
         entries = read_catalogue(folder)
         health = StoreHealth("Qdrant Edge", ready=True, version=version("qdrant-edge-py"))
         return health, [entry.spec(name) for name, entry in entries.items()]
-    return asyncio.run(_asked(connect_store(settings)))
+    return asyncio.run(_ask_server(connect_store(settings)))
 
 
-async def _asked(store: VectorStore) -> tuple[StoreHealth, Sequence[CollectionSpec]]:
+async def _ask_server(store: VectorStore) -> tuple[StoreHealth, Sequence[CollectionSpec]]:
     try:
         health = await store.health()
         return health, await store.collections() if health.ready else []

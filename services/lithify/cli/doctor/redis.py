@@ -8,8 +8,8 @@ from typing import Any, Final, cast
 import redis
 
 from lithify.access.authentication import is_loopback
-from lithify.cli.doctor.finding import Finding
-from lithify.cli.key_desk import reachable_redis
+from lithify.cli.doctor import Finding
+from lithify.cli.keys import reachable_redis
 from lithify.errors import LithifyError, Misconfigured
 from lithify.jobs import keys as job_keys
 from lithify.node.redis_binary import choose_binary
@@ -36,17 +36,16 @@ def check_redis(settings: Settings) -> Iterator[Finding]:
         with redis.Redis.from_url(url, socket_timeout=TIMEOUT_S, decode_responses=True) as client:
             yield from check_running_redis(client, settings)
     except redis.RedisError as error:
-        yield Finding("redis", False, f"{shown(url)} cannot be reached: {error}")
+        yield Finding("redis", False, f"{hide_password(url)} cannot be reached: {error}")
 
 
-def shown(url: str) -> str:
-    """Without the password."""
+def hide_password(url: str) -> str:
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}"
 
 
 def check_embedded_redis(settings: Settings) -> Iterator[Finding]:
-    """Of a node that does not run: what it would start."""
+    """Says what a node that does not run would start."""
     try:
         binary = choose_binary(None)
     except LithifyError as error:
@@ -54,7 +53,7 @@ def check_embedded_redis(settings: Settings) -> Iterator[Finding]:
         return
     number = ".".join(map(str, binary.version))
     yield Finding("redis", True, f"embedded {binary.product} {number}, not running; noeviction")
-    yield Finding("redis durability", True, loss_window(settings.redis_fsync))
+    yield Finding("redis durability", True, describe_loss(settings.redis_fsync))
 
 
 def check_running_redis(client: Client, settings: Settings) -> Iterator[Finding]:
@@ -62,8 +61,8 @@ def check_running_redis(client: Client, settings: Settings) -> Iterator[Finding]
     yield from check_product(info)
     fsync = read_fsync(client)
     durable = bool(info["aof_enabled"]) and fsync != "no"
-    told = loss_window(fsync) if info["aof_enabled"] else "no append-only file: a crash loses all; set appendonly yes"
-    yield Finding("redis durability", durable, told)
+    without = "no append-only file: a crash loses all; set appendonly yes"
+    yield Finding("redis durability", durable, describe_loss(fsync) if info["aof_enabled"] else without)
     policy = str(info.get("maxmemory_policy", "noeviction"))
     advice = "" if policy == "noeviction" else "; Redis may throw accepted events away, set noeviction"
     yield Finding("redis eviction", policy == "noeviction", f"maxmemory-policy {policy}{advice}")
@@ -90,7 +89,7 @@ def read_fsync(client: Client) -> str | None:
     return found.get("appendfsync")
 
 
-def loss_window(fsync: str | None) -> str:
+def describe_loss(fsync: str | None) -> str:
     if fsync is None:
         return "append-only file; its fsync policy may not be read here"
     loses = {"always": "a crash loses nothing acknowledged", "everysec": "a power failure may lose one second"}
@@ -98,15 +97,16 @@ def loss_window(fsync: str | None) -> str:
 
 
 def check_memory(info: dict[str, Any]) -> Finding:
-    used, limit = int(info["used_memory"]), int(info.get("maxmemory", 0))
-    told = f"{used / 2**20:.0f} MiB used"
+    used = int(info["used_memory"])
+    limit = int(info.get("maxmemory", 0))
+    detail = f"{used / 2**20:.0f} MiB used"
     if not limit:
-        return Finding("redis memory", True, f"{told}, no maxmemory: the machine is the limit")
-    return Finding("redis memory", used < 0.9 * limit, f"{told} of {limit / 2**20:.0f} MiB")
+        return Finding("redis memory", True, f"{detail}, no maxmemory: the machine is the limit")
+    return Finding("redis memory", used < 0.9 * limit, f"{detail} of {limit / 2**20:.0f} MiB")
 
 
 def check_keys(client: Client) -> Finding:
-    """Every key ends by itself or is declared permanent; whatever else stays for ever is a leak, or somebody else's."""
+    """Samples keys: each ends by itself or is declared permanent; what else stays is a leak, or somebody else's."""
     sample = list(islice(client.scan_iter(count=500), SAMPLED_KEYS))
     with client.pipeline(transaction=False) as pipe:
         for key in sample:
@@ -129,12 +129,14 @@ def check_access(client: Client, settings: Settings) -> Finding:
     if known:
         return Finding("API keys", True, f"{known}; who has none is refused")
     safe = is_loopback(settings.host)
-    told = "none: open to every program on this machine" if safe else f"none, but LITHIFY_HOST is {settings.host}"
-    return Finding("API keys", safe, told if safe else f"{told}; make one with `lithify keys create`")
+    if safe:
+        return Finding("API keys", True, "none: open to every program on this machine")
+    advice = "make one with `lithify keys create`"
+    return Finding("API keys", False, f"none, but LITHIFY_HOST is {settings.host}; {advice}")
 
 
 def check_clock(client: Client) -> Finding:
-    """The round trip is halved; what is left is skew."""
+    """Compares the clocks in the middle of a round trip; what is left is skew."""
     before = time.time()
     seconds, micros = client.time()
     middle = (before + time.time()) / 2

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lithify.cli.demo.conversation import ASKED_IN, COMPACTED, shipped_turns
-from lithify.cli.demo.tour import sampled
+from lithify.cli.demo.tour import sample_refused
 from lithify.cli.demo.views import BAR, FREE, Gated, bar_parts, budget_bar, why_refused
 from lithify.client import Receipt
 from lithify.client.explanation import SPENDERS
@@ -59,10 +59,10 @@ def test_a_refusal_names_the_signal_behind_it(turn: Gated, why: str) -> None:
 
 def test_the_sample_goes_from_the_closest_to_the_least() -> None:
     turns = [gated(score=number / 20, h=1.0) for number in range(17)]
-    scores = [turn.signal("score") for turn in sampled(turns)]
+    scores = [turn.signal("score") for turn in sample_refused(turns)]
     assert len(scores) == 6
     assert (scores[0], scores[-1]) == (0.8, 0.0)
-    assert sampled([]) == []
+    assert sample_refused([]) == []
 
 
 def test_the_shipped_conversation_is_in_order_and_in_the_past() -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import redis as blocking
 
+from lithify.cli.doctor import Finding
 from lithify.cli.doctor.command import finding_table
-from lithify.cli.doctor.finding import Finding
-from lithify.cli.doctor.machine import check_disk, vectors_finding
+from lithify.cli.doctor.machine import check_disk, check_fingerprint
 from lithify.cli.doctor.redis import (
     MAX_SKEW_MS,
     check_access,
@@ -16,8 +16,8 @@ from lithify.cli.doctor.redis import (
     check_keys,
     check_memory,
     check_redis,
-    loss_window,
-    shown,
+    describe_loss,
+    hide_password,
 )
 from lithify.settings import Settings, load_settings
 from lithify.store import CollectionSpec
@@ -28,8 +28,8 @@ from lithify.store.memory_record import COLLECTION
     ("fsync", "words"),
     [("always", "loses nothing"), ("everysec", "one second"), ("no", "operating system decides"), (None, "may not be")],
 )
-def test_each_fsync_policy_has_its_loss_window(fsync: str | None, words: str) -> None:
-    assert words in loss_window(fsync)
+def test_each_fsync_policy_has_its_describe_loss(fsync: str | None, words: str) -> None:
+    assert words in describe_loss(fsync)
 
 
 def test_the_embedded_redis_is_judged_by_the_setting() -> None:
@@ -56,7 +56,7 @@ def test_a_redis_that_is_away_is_told_without_its_password() -> None:
     [finding] = check_redis(load_settings(redis_url="redis://:secret@127.0.0.1:1"))
     assert not finding.ok
     assert "secret" not in finding.detail
-    assert shown("redis://:secret@host:1/2") == "redis://host:1/2"
+    assert hide_password("redis://:secret@host:1/2") == "redis://host:1/2"
 
 
 @pytest.fixture
@@ -104,9 +104,9 @@ def test_memory_near_its_limit_is_an_alarm() -> None:
 
 def test_vectors_of_another_model_are_an_alarm() -> None:
     stored = [CollectionSpec(COLLECTION, (8, 16, 32), "model-a")]
-    assert vectors_finding(stored, "model-a").ok
-    assert vectors_finding([], "model-a").ok
-    other = vectors_finding(stored, "model-b")
+    assert check_fingerprint(stored, "model-a").ok
+    assert check_fingerprint([], "model-a").ok
+    other = check_fingerprint(stored, "model-b")
     assert not other.ok
     assert "lithify reembed" in other.detail
 
