@@ -10,8 +10,7 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify.compaction import JOB, Cause, SessionKey
-from lithify.compactor.job import compact_session
-from lithify.compactor.parts import Compactor
+from lithify.compactor.job import Compactor, compact_session
 from lithify.embedder.records import make_records
 from lithify.embedding import Embedder
 from lithify.events import Event
@@ -93,12 +92,6 @@ class Bench:
             policy=CompactionPolicy(self.target_size),
             abstractive=self.abstractive,
         )
-
-    @contextmanager
-    def another_thread(self) -> Iterator["Bench"]:
-        """The same session, for a rival of a run that occupies the only thread."""
-        with ThreadPoolExecutor(1) as executor:
-            yield replace(self, executor=executor)
 
     async def records(self, kind: str, with_vectors: Sequence[str] = (), /, **equal: str | bool) -> list[Record]:
         """Those of the session's user, by time."""

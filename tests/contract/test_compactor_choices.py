@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from lithify.memory.compaction.draft import Written
+from lithify.memory.compaction.draft import IsCancelled, WrittenText, never
 from lithify.store import LEXICAL, TIER_NAMES
 from lithify.streams import generations
 from tests.compaction_parts import RULE, Bench, chat, say
@@ -26,9 +26,9 @@ class Writer:
     def fits(self, texts: Sequence[str]) -> bool:  # noqa: ARG002 - the protocol's
         return True
 
-    def write(self, texts: Sequence[str], max_tokens: int) -> Written:  # noqa: ARG002 - the protocol's
+    def write(self, texts: Sequence[str], max_tokens: int, is_cancelled: IsCancelled = never) -> WrittenText:  # noqa: ARG002 - the protocol's
         self.read.append(tuple(texts))
-        return Written(self.text, 0.9)
+        return WrittenText(self.text, 0.9)
 
 
 FAITHFUL = "The painters of the old house by the lake said that the wall of the room will be in colour this summer."

@@ -1,17 +1,22 @@
 """What compaction leaves behind when a write fails or a rival is quicker: every turn, and work for the next run."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
 
-from lithify.compactor.session_state import SessionStates
+from lithify.compactor.session import SessionStates
 from lithify.embedding import HashEmbedder, Vectors
 from lithify.errors import LithifyError, Unavailable
 from lithify.memory.compaction.commit_steps import AdvanceState, SessionState, StaleGeneration
+from lithify.memory.compaction.draft import IsCancelled, WrittenText, never
 from lithify.store import VectorStore
 from lithify.store.memory_record import COLLECTION
+from lithify.summarising import Cancelled
 from tests.compaction_parts import KEY, RULE, Bench, Watched, chat, say, writes_summary
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
@@ -145,7 +150,7 @@ async def test_run_that_woke_after_its_turns_were_compacted_writes_no_summary(be
         if name == "count" and not slept:
             slept = True
             await bench.tell(chat(6, start=14))
-            await run_in_the_loop(bench)
+            await bench.run()
 
     with pytest.raises(StaleGeneration):
         await bench.run(store=watched(Watched(bench.store, sleep)))
@@ -153,33 +158,70 @@ async def test_run_that_woke_after_its_turns_were_compacted_writes_no_summary(be
     assert len(covered) == len(set(covered)) == 16
 
 
-async def run_in_the_loop(bench: Bench) -> None:
-    """The sleeper holds the only thread of the executor, so the rival brings its own."""
-    with bench.another_thread() as rival:
-        await rival.run()
-
-
-async def test_cancelled_job_stops_before_its_next_write(bench: Bench) -> None:
-    """Its thread cannot be cancelled, so it must notice by itself."""
-    await bench.tell(chat(34))
-    begun, go_on = asyncio.Event(), asyncio.Event()
+@pytest.mark.parametrize(("method", "kind"), WRITES, ids=["shards", "summary", "retire"])
+async def test_cancelled_job_ends_at_its_write_and_the_next_run_continues(
+    bench: Bench, method: str, kind: str | None
+) -> None:
+    await bench.tell(events_with_rule(34))
+    begun = asyncio.Event()
+    written: list[str] = []
 
     async def hold(name: str, args: Sequence[Any]) -> None:
-        if writes_summary(name, args):
+        if name == method and (kind is None or any(record.payload["kind"] == kind for record in args[2])):
             begun.set()
-            await go_on.wait()
+            await asyncio.Event().wait()
+        if name in ("upsert", "set_payload"):
+            written.append(name)
 
     job = asyncio.create_task(bench.run(store=watched(Watched(bench.store, hold))))
     await begun.wait()
+    before = list(written)
     job.cancel()
     with pytest.raises(asyncio.CancelledError):
         await job
-    go_on.set()
-    # The only thread is free again once the abandoned run has ended.
-    await asyncio.get_running_loop().run_in_executor(bench.executor, lambda: None)
+    assert written == before
     assert len(await bench.active_turns()) == 34
-    assert len(await bench.records("summary")) == 1
+    assert len(await bench.records("summary")) == (1 if method == "set_payload" else 0)
     assert (await bench.run())["turns_removed"] == 30
+    covered = await bench.covered()
+    assert len(covered) == len(set(covered)) == 30
+    assert [shard.text for shard in await bench.memories("guidance")] == [RULE]
+
+
+@dataclass
+class EndlessWriter:
+    """Writes until it is told to stop, as a slow decoder does."""
+
+    begun: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+    method: str = "t5"
+    ready: bool = True
+
+    def fits(self, texts: Sequence[str]) -> bool:  # noqa: ARG002 - the protocol's
+        return True
+
+    def write(self, texts: Sequence[str], max_tokens: int, is_cancelled: IsCancelled = never) -> WrittenText:  # noqa: ARG002 - the protocol's
+        self.begun.set()
+        while not is_cancelled():
+            time.sleep(0.001)
+        self.ended.set()
+        raise Cancelled
+
+
+async def test_cancelled_job_ends_the_decoding_it_waits_for(bench: Bench) -> None:
+    """spec 05 §6"""
+    await bench.tell(chat(14))
+    for number in range(0, 10, 2):
+        await bench.change(f"s1-{number:03}", gating_score=0.7)
+    writer = EndlessWriter()
+    job = asyncio.create_task(bench.run(abstractive=writer))
+    assert await asyncio.to_thread(writer.begun.wait, 30)
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    assert await asyncio.to_thread(writer.ended.wait, 30)
+    assert len(await bench.active_turns()) == 14
+    assert (await bench.run())["turns_removed"] == 10
 
 
 async def test_state_is_swapped_once_and_a_repeated_swap_is_told_so(bench: Bench) -> None:

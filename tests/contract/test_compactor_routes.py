@@ -1,7 +1,6 @@
 """The HTTP surface of compaction on every engine: tickets, states, and the way back from a summary to its turns."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -11,13 +10,11 @@ import pytest_asyncio
 from lithify.access import KeyScope
 from lithify.assembly.library.compaction_routes import Compactions, compaction_router
 from lithify.compaction import SessionKey
-from lithify.compactor.records import summary_memory, summary_of_memory, summary_point
 from lithify.compactor.retention import purgeable
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.http import create_app
 from lithify.http.authorization import Access
-from lithify.memory.compaction.summary_id import summary_id
 from lithify.store import Record
 from lithify.store.memory_record import COLLECTION
 from tests.compaction_parts import Bench, chat
@@ -83,26 +80,6 @@ async def test_expand_names_turns_that_retention_has_purged(bench: Bench, http: 
     answer = (await http.post(f"/v1/memories/{summary.id}:expand")).json()
     assert answer["missing"] == ["s/1-000", "s/1-001", "s/1-002"]
     assert [turn["event_id"] for turn in answer["turns"]] == [f"s/1-{number:03}" for number in range(3, 10)]
-
-
-async def test_expand_follows_a_summary_of_summaries_as_deep_as_it_is_told(
-    bench: Bench, http: httpx.AsyncClient
-) -> None:
-    """spec 05.13: depth 1 gives the direct turns only"""
-    first = await compacted(bench)
-    below = summary_of_memory((await bench.memories("summary"))[0])
-    source = ("s/1-010",)
-    lineage = replace(below.lineage, source_turn_ids=source, parent_summary_ids=(below.id,))
-    above = replace(below, id=summary_id("s/1", source), lineage=lineage)
-    point = summary_point(KEY, above.id, bench.embedder.manifest.family)
-    payload = summary_memory(KEY, above, bench.embedder.fingerprint).payload()
-    await bench.store.upsert(KEY.scope, COLLECTION, [Record(point, payload)])
-    sizes = {}
-    for depth in (1, 2, 3):
-        answer = await http.post(f"/v1/memories/{point}:expand", json={"max_depth": depth})
-        sizes[depth] = len(answer.json()["turns"])
-    assert sizes == {1: 1, 2: 11, 3: 11}
-    assert first.id != point
 
 
 async def test_only_summaries_can_be_expanded(bench: Bench, http: httpx.AsyncClient) -> None:

@@ -10,8 +10,8 @@ import pytest
 from redis.asyncio import Redis
 
 from lithify.compaction import SessionKey
-from lithify.compactor.activity import note_activity
-from lithify.compactor.session_state import SessionStates
+from lithify.compactor.session import SessionStates
+from lithify.compactor.triggers import note_activity
 from lithify.embedding import HashEmbedder
 from lithify.errors import Invalid, Unavailable
 from lithify.events import TenantScope

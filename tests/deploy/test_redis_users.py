@@ -11,7 +11,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError
 from lithify.access import KeyScope
 from lithify.compaction import JOB
 from lithify.compaction import QUEUE as COMPACTION
-from lithify.compactor.trigger import CompactionTrigger
+from lithify.compactor.triggers import CompactionTrigger
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.jobs import JobContext, open_connection
 from lithify.jobs.overview import read_queues

@@ -12,8 +12,7 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify.compaction import JOB, QUEUE
-from lithify.compactor.job import compact_session
-from lithify.compactor.parts import Compactor
+from lithify.compactor.job import Compactor, compact_session
 from lithify.embedding import HashEmbedder
 from lithify.events import system_clock
 from lithify.jobs import JobRunner, bind_parts, open_connection

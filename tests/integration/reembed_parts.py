@@ -14,7 +14,7 @@ from lithify.embedding import Embedder, HashEmbedder, Manifest, Vectors
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, Event
 from lithify.indexing import embed_tiers, lexical_vector
-from lithify.memory.compaction.summary_id import summary_id
+from lithify.memory.compaction.summary import summary_id
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.parts import Model, collection_spec
 from lithify.node.reembed import PREFIX, Reembed

@@ -8,9 +8,8 @@ from redis.asyncio import Redis
 from rq.job import JobStatus
 
 from lithify.compaction import JOB, Cause, SessionKey, read_compaction, request_compaction
-from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
-from lithify.compactor.session_state import SessionStates
-from lithify.compactor.trigger import CompactionTrigger
+from lithify.compactor.session import SessionStates
+from lithify.compactor.triggers import IDLE_JOB, CompactionTrigger, IdleSearch, compact_idle
 from lithify.errors import Invalid
 from lithify.events import Event, encode_event
 from lithify.jobs import JobContext

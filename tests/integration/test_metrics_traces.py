@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from lithify.compaction import JOB
-from lithify.compactor.trigger import CompactionTrigger
+from lithify.compactor.triggers import CompactionTrigger
 from lithify.events import system_clock
 from lithify.jobs import JobContext, open_connection
 from lithify.streams import Consumer, keys

@@ -1,6 +1,5 @@
 """A real flan-t5 export: it decodes, and the preservation gate turns down what it makes of a chat."""
 
-from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -67,6 +66,5 @@ def test_an_off_topic_title_is_turned_down_by_the_gate(minilm: Embedder) -> None
 
 
 def test_cancelling_ends_the_draft_not_only_the_attempt(minilm: Embedder) -> None:
-    stopped = replace(real(), cancelled=lambda: True)
     with pytest.raises(Cancelled):
-        draft_cluster(scored(CHAT), (), minilm.embed_documents, stopped)
+        draft_cluster(scored(CHAT), (), minilm.embed_documents, real(), is_cancelled=lambda: True)

@@ -10,10 +10,9 @@ from lithify.archiver.inspection import JOB as INSPECT_ARCHIVE
 from lithify.archiver.inspection import inspect_archive
 from lithify.compaction import JOB as COMPACT
 from lithify.compaction import QUEUE as COMPACTION
-from lithify.compactor.activity import IDLE_JOB, IdleSearch, compact_idle
-from lithify.compactor.job import compact_session
-from lithify.compactor.parts import Compactor
+from lithify.compactor.job import Compactor, compact_session
 from lithify.compactor.retention import PURGE_JOB, RawRetention, purge_compacted
+from lithify.compactor.triggers import IDLE_JOB, IdleSearch, compact_idle
 from lithify.docs.jobs import EMBED as EMBED_DOCS
 from lithify.docs.jobs import QUEUE as DOCS
 from lithify.docs.jobs import REFRESH as REFRESH_DOCS

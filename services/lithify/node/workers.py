@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Final
 
 from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker, slot_name
-from lithify.compactor.trigger import CompactionTrigger
+from lithify.compactor.triggers import CompactionTrigger
 from lithify.embedder.worker import EmbeddingWorker
 from lithify.events import system_clock
 from lithify.gatekeeper.turn_gate import TurnGate, gate_config

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from lithify.memory.compaction.summary_id import summary_id
+from lithify.memory.compaction.summary import summary_id
 from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store.records import Record, join_parts, point_id
 

@@ -1,6 +1,5 @@
-"""Summaries in the model's own words, from any T5-style ONNX export on the local disk."""
+"""Writes summaries in a model's own words, from any T5-style ONNX export on the local disk."""
 
-from lithify.summarising.decoding import Cancelled
-from lithify.summarising.summariser import OnnxSummariser, load_summariser
+from lithify.summarising.summariser import Cancelled, OnnxSummariser, load_summariser
 
 __all__ = ["Cancelled", "OnnxSummariser", "load_summariser"]

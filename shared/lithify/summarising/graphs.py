@@ -1,4 +1,4 @@
-"""The encoder and the decoder in memory: token ids in, scores of the next token out."""
+"""Runs the encoder and the decoder: token ids in, scores of the next token out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ _TYPES: Final = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """An input as the decoder looks at it."""
+class EncodedInput:
+    """Holds an input as the decoder looks at it."""
 
     hidden: Array
     mask: Ids
@@ -46,20 +46,20 @@ class Graphs:
         self._decoder_inputs = _names(self._decoder)
         self._idle = _idle_inputs(self._decoder)
 
-    def read(self, ids: Sequence[int]) -> Source:
+    def read(self, ids: Sequence[int]) -> EncodedInput:
         row = np.array([ids], np.int64)
         mask = np.ones_like(row)
         feed = {"input_ids": row, "attention_mask": mask}
-        return Source(_run(self._encoder, HIDDEN, _asked(feed, self._encoder_inputs)), mask)
+        return EncodedInput(_run(self._encoder, HIDDEN, _select(feed, self._encoder_inputs)), mask)
 
-    def next_logits(self, source: Source, written: Sequence[int]) -> Logits:
-        """The scores of every token that could follow what is written."""
+    def next_logits(self, source: EncodedInput, written: Sequence[int]) -> Logits:
+        """Returns the scores of every token that could follow what is written."""
         feed = {
             "input_ids": np.array([written], np.int64),
             "encoder_hidden_states": source.hidden,
             "encoder_attention_mask": source.mask,
         }
-        logits: Logits = _run(self._decoder, LOGITS, _asked(feed, self._decoder_inputs) | self._idle)[0, -1]
+        logits: Logits = _run(self._decoder, LOGITS, _select(feed, self._decoder_inputs) | self._idle)[0, -1]
         return logits.astype(np.float64)
 
 
@@ -82,13 +82,13 @@ def _names(session: Any) -> frozenset[str]:
     return frozenset(node.name for node in session.get_inputs())
 
 
-def _asked(feed: Mapping[str, Array], inputs: frozenset[str]) -> dict[str, Array]:
-    """Some exports fold the mask away; a graph refuses inputs it does not know."""
+def _select(feed: Mapping[str, Array], inputs: frozenset[str]) -> dict[str, Array]:
+    """Leaves out what a graph does not ask for: some exports fold the mask away, and unknown inputs are refused."""
     return {name: array for name, array in feed.items() if name in inputs}
 
 
 def _idle_inputs(decoder: Any) -> dict[str, Array]:
-    """What a merged decoder asks for although the branch without a cache never looks at it."""
+    """Makes what a merged decoder asks for although the branch without a cache never looks at it."""
     nodes = decoder.get_inputs()
     empty = {node.name: _empty(node) for node in nodes if node.name.startswith(PAST)}
     branch = {node.name: np.array([False]) for node in nodes if node.name == CACHE_BRANCH}
@@ -96,7 +96,7 @@ def _idle_inputs(decoder: Any) -> dict[str, Array]:
 
 
 def _empty(node: Any) -> Array:
-    """A cache of no tokens: batch 1, and 0 for the other axis whose length is open."""
+    """Makes a cache of no tokens: batch 1, and 0 for the other axis whose length is open."""
     batch, *axes = node.shape
     del batch
     return np.zeros((1, *(axis if isinstance(axis, int) else 0 for axis in axes)), _TYPES.get(node.type, np.float32))

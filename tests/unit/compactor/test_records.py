@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lithify.compaction import SessionKey
-from lithify.compactor.records import summary_memory, summary_of_memory, summary_point, turn_of
-from lithify.memory.compaction.summary_id import Lineage, summary_id
-from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.compactor.records import summary_from_memory, summary_memory, summary_point, turn_from_memory
+from lithify.memory.compaction.summary import Lineage, SummaryRecord, summary_id
 from lithify.store.memory_record import MemoryRecord
 
 KEY = SessionKey("acme", "ada", "s1")
@@ -21,7 +20,7 @@ names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
 def test_summary_reads_back_as_it_was() -> None:
     payload = summary_memory(KEY, SUMMARY, "model").payload()
-    assert summary_of_memory(MemoryRecord.from_payload(payload)) == SUMMARY
+    assert summary_from_memory(MemoryRecord.from_payload(payload)) == SUMMARY
 
 
 def test_summary_looks_as_old_as_what_it_covers() -> None:
@@ -33,7 +32,7 @@ def test_summary_looks_as_old_as_what_it_covers() -> None:
 def test_summary_without_lineage_can_still_be_planned_with() -> None:
     """Another release may have written less."""
     memory = MemoryRecord("acme", "ada", "summary", "session", "text", 5, session="s1", source_ids=SOURCES)
-    read = summary_of_memory(memory)
+    read = summary_from_memory(memory)
     assert (read.source_ids, read.lineage.source_ts_max, read.id) == (SOURCES, 5, SUMMARY.id)
 
 
@@ -43,7 +42,7 @@ def test_summaries_of_two_users_sessions_of_one_name_are_two_records() -> None:
 
 
 def test_turn_without_links_is_bound_to_nobody() -> None:
-    turn = turn_of(
+    turn = turn_from_memory(
         MemoryRecord("acme", "ada", "turn", "session", "text", 5, event_id="e", role="user", gating_score=0.4)
     )
     assert (turn.id, turn.seq, turn.bundle_id, turn.reply_to, turn.gating_score) == ("e", 0, "", "", 0.4)

@@ -7,14 +7,14 @@ from html import escape, unescape
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.compaction.plan import CompactionPolicy, Trigger, compact, plan_compaction
+from lithify.memory.compaction.plan import CompactionPolicy, Trigger, plan_compaction
 from lithify.memory.prompt.tail import BASE_TURNS, TailPolicy
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.duplicates import without_shown
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.turn import Turn
-from tests.unit.memory.session_store import DictStore, chat, drafter
+from tests.unit.compactor.session_store import DictStore, chat, compact, drafter
 
 AWKWARD = [
     "plain words\r\nwith  two spaces and a trailing blank ",

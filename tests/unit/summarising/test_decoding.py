@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from lithify.errors import LithifyError
-from lithify.summarising.decoding import Cancelled, greedy, log_probability
 from lithify.summarising.graphs import Logits
-from lithify.summarising.summariser import never
+from lithify.summarising.summariser import Cancelled, decode_greedily, log_probability
 
 START, END = 0, 9
 ENDS = frozenset({END})
@@ -35,35 +34,35 @@ class Script:
 
 def test_the_likeliest_token_is_taken_until_the_end_token() -> None:
     script = scripted({4: 0.8, 5: 0.2}, {5: 0.5, 6: 0.4, 7: 0.1}, {END: 0.9, 4: 0.1})
-    decoded = greedy(script, START, ENDS, 64, never)
+    decoded = decode_greedily(script, START, ENDS, 64)
     assert decoded.tokens == (4, 5)
     assert script.seen == [[START], [START, 4], [START, 4, 5]]
 
 
 def test_confidence_is_the_mean_over_emitted_tokens_without_the_end() -> None:
     script = scripted({4: 0.8, 5: 0.2}, {5: 0.5, 6: 0.4, 7: 0.1}, {END: 0.9, 4: 0.1})
-    decoded = greedy(script, START, ENDS, 64, never)
+    decoded = decode_greedily(script, START, ENDS, 64)
     assert decoded.confidence == pytest.approx(math.sqrt(0.8 * 0.5))
 
 
 def test_writing_stops_at_the_limit() -> None:
-    decoded = greedy(scripted({4: 1.0}, {5: 1.0}, {6: 1.0}), START, ENDS, 2, never)
+    decoded = decode_greedily(scripted({4: 1.0}, {5: 1.0}, {6: 1.0}), START, ENDS, 2)
     assert decoded.tokens == (4, 5)
 
 
 def test_any_of_several_end_tokens_ends() -> None:
-    assert greedy(scripted({4: 1.0}, {7: 1.0}), START, frozenset({7, END}), 64, never).tokens == (4,)
+    assert decode_greedily(scripted({4: 1.0}, {7: 1.0}), START, frozenset({7, END}), 64).tokens == (4,)
 
 
 def test_an_end_before_the_first_token_is_an_error() -> None:
     with pytest.raises(LithifyError, match="wrote nothing"):
-        greedy(scripted({END: 1.0}), START, ENDS, 64, never)
+        decode_greedily(scripted({END: 1.0}), START, ENDS, 64)
 
 
 def test_cancelling_stops_between_two_steps() -> None:
     script, asked = scripted({4: 1.0}, {5: 1.0}, {6: 1.0}), count()
     with pytest.raises(Cancelled):
-        greedy(script, START, ENDS, 64, lambda: next(asked) == 2)
+        decode_greedily(script, START, ENDS, 64, lambda: next(asked) == 2)
     assert len(script.seen) == 2
 
 

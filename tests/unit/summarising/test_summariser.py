@@ -9,8 +9,8 @@ from lithify.errors import Invalid, Misconfigured
 from lithify.memory.compaction.draft import Abstractive, draft_cluster
 from lithify.memory.turn import Turn
 from lithify.summarising import Cancelled, OnnxSummariser, load_summariser
-from lithify.summarising.decoding import log_probability
-from tests.unit.memory.session_store import bag_of_words
+from lithify.summarising.summariser import log_probability
+from tests.unit.compactor.session_store import bag_of_words
 from tests.unit.summarising.tiny_export import WORDS, encoder, follows, logits_after, write_export
 
 INPUT = ["summarize", ":", "ships", "far", "</s>"]  # what the model sees of the texts "ships" and "far"
@@ -75,10 +75,9 @@ def test_a_faithful_text_of_its_own_passes_the_gate(summariser: OnnxSummariser) 
     assert (draft.method, draft.text) == ("t5", "ships sail far")
 
 
-def test_a_cancelled_summary_stops(tmp_path: Path) -> None:
-    folder = write_export(tmp_path)
+def test_a_cancelled_summary_stops(summariser: OnnxSummariser) -> None:
     with pytest.raises(Cancelled):
-        load_summariser(folder, threads=1, cancelled=lambda: True).write(["ships"], 64)
+        summariser.write(["ships"], 64, is_cancelled=lambda: True)
 
 
 def test_half_a_surrogate_pair_is_refused(summariser: OnnxSummariser) -> None:

@@ -1,1 +1,1 @@
-"""The compaction worker: turns the old part of a session into few summaries that lead back to every turn."""
+"""The compaction worker turns the old part of a session into few summaries that lead back to every turn."""

@@ -1,13 +1,12 @@
-"""Store records of summaries and guidance shards, and what planning reads from stored ones: pure conversions."""
+"""Converts summaries and guidance shards to store records, and stored records to what planning works with."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final
 
 from lithify.compaction import SessionKey
-from lithify.memory.compaction.guidance import Shard
-from lithify.memory.compaction.summary_id import Lineage, summary_id
-from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.compaction.guidance import GuidanceShard
+from lithify.memory.compaction.summary import Lineage, SummaryRecord, summary_id
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.turn import Turn
 from lithify.store import Record, point_id
@@ -18,7 +17,7 @@ from lithify.store.records import join_parts
 MEASURED: Final = ("id", "align", "cover", "conf_embed", "conf_decoder")
 
 
-def turn_of(memory: MemoryRecord) -> Turn:
+def turn_from_memory(memory: MemoryRecord) -> Turn:
     return Turn(
         id=memory.event_id or "",
         ts=memory.ts,
@@ -34,7 +33,7 @@ def turn_of(memory: MemoryRecord) -> Turn:
 
 
 def summary_point(key: SessionKey, summary: str, family: str) -> str:
-    """The session is part of a summary's own id, the user is not."""
+    """Names the record of a summary; the session is part of the summary's own id, the user is not."""
     return point_id(key.tenant, "summary", join_parts(key.user, summary), family)
 
 
@@ -57,13 +56,14 @@ def summary_memory(key: SessionKey, summary: SummaryRecord, fingerprint: str) ->
         method=summary.method,
         confidence=summary.confidence,
         decay_rate=summary.decay_rate,
-        lineage=jsonable(lineage),
+        lineage=to_json(lineage),
     )
 
 
-def summary_of_memory(memory: MemoryRecord) -> SummaryRecord:
+def summary_from_memory(memory: MemoryRecord) -> SummaryRecord:
     lineage = memory.lineage or {}
-    method, confidence = memory.method or "", memory.confidence or 0.0
+    method = memory.method or ""
+    confidence = memory.confidence or 0.0
     return SummaryRecord(
         id=summary_id(memory.session or "", memory.source_ids),
         session=memory.session or "",
@@ -85,15 +85,14 @@ def summary_of_memory(memory: MemoryRecord) -> SummaryRecord:
             compacted_at=lineage.get("compacted_at", memory.ts),
             method=method,
             confidence=confidence,
-            parent_summary_ids=tuple(lineage.get("parent_summary_ids", ())),
             support_summary_ids=tuple(lineage.get("support_summary_ids", ())),
             support_tokens=lineage.get("support_tokens", 0),
         ),
     )
 
 
-def shard_record(turn: Record, shard: Shard, family: str) -> Record:
-    """The turn's words and vectors again, as advice that belongs to the user and outlives the session."""
+def shard_record(turn: Record, shard: GuidanceShard, family: str) -> Record:
+    """Repeats the turn's words and vectors as advice that belongs to the user and outlives the session."""
     memory = MemoryRecord.from_payload(turn.payload)
     kept = replace(
         memory,
@@ -107,8 +106,8 @@ def shard_record(turn: Record, shard: Shard, family: str) -> Record:
     return replace(turn, id=point_id(memory.tenant, "guidance", shard.source_turn_id, family), payload=kept.payload())
 
 
-def jsonable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """As it will come back from the store: lists for tuples, nothing for None."""
+def to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values as they will come back from the store: lists for tuples, nothing for None."""
     return {
         name: list(value) if isinstance(value, tuple) else value for name, value in values.items() if value is not None
     }

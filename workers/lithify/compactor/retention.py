@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RawRetention:
-    """0 days keep everything."""
+    """Keeps raw turns for so many days; 0 days keep everything."""
 
     store: VectorStore
     days: int
@@ -27,7 +27,10 @@ class RawRetention:
 
 
 async def purge_compacted(context: JobContext[RawRetention]) -> JsonValue:
-    """Of every tenant. What is active, in the tail or without a summary is never touched, however old."""
+    """Purges the raw turns of every tenant that summaries stand for, once they are old enough.
+
+    What is active, in the tail or without a summary is never touched, however old.
+    """
     retention = context.parts
     if not retention.days:
         return {"purged": 0}
@@ -40,5 +43,6 @@ async def purge_compacted(context: JobContext[RawRetention]) -> JsonValue:
 
 
 def purgeable(until_ms: int) -> Where:
+    """Matches the compacted turns that were said up to that moment."""
     compacted = Where().equals("kind", "turn").equals("active", False).present("compacted_into")
     return compacted.between("ts", highest=until_ms)

@@ -1,103 +1,102 @@
-"""One compaction of one session, as a thread does it: plan, guard, draft, commit."""
+"""Carries out the plan of one session: finishes what an earlier run began, then replaces cluster after cluster.
 
-import asyncio
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import partial
+It runs in the job's own task and awaits every draft and every write, so cancelling the job ends it at the write it
+waits for; the next run continues from whatever was written.
+"""
 
-from lithify.compactor.committing import Committer
-from lithify.compactor.parts import Compactor
-from lithify.compactor.protection import Protection
-from lithify.compactor.session_view import Session
-from lithify.compactor.vectors import KnownVectors
-from lithify.errors import Unavailable
-from lithify.memory.compaction.cohesion import UNRELATED_TEXTS, CohesionGuard, Piece, likeness
-from lithify.memory.compaction.draft import Draft, Embed, draft_cluster
-from lithify.memory.compaction.ladder import Climb
-from lithify.memory.compaction.plan import CompactionPlan, CompactionReport, Trigger, compact, plan_compaction
-from lithify.memory.compaction.summary_record import SummaryRecord
-from lithify.memory.prompt.composition import entry_item
-from lithify.memory.prompt.rendering import TokenCounter
-from lithify.memory.tokens import estimate_tokens
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lithify.memory.compaction.clustering import Cluster
+from lithify.memory.compaction.commit_steps import (
+    AdvanceState,
+    CommitStep,
+    RetireSources,
+    SessionState,
+    StaleGeneration,
+    finishing_steps,
+    make_summary,
+    replacing_steps,
+)
+from lithify.memory.compaction.draft import Draft, DraftOutcome
+from lithify.memory.compaction.plan import CompactionPlan, CompactionReport, UnfinishedSummary, make_report
+from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.turn import Turn
 
+DraftTurns = Callable[[Sequence[Turn], Sequence[SummaryRecord]], Awaitable[DraftOutcome]]
+"""Drafts a summary of turns, knowing the session's other summaries."""
 
+ApplyStep = Callable[[CommitStep], Awaitable[None]]
+"""Carries out one step durably or raises; StaleGeneration when the session has moved on."""
+
+
+@dataclass(slots=True)
 class CompactionRun:
-    """Made in the loop, executed once in a thread. `left_raw` names what a run looked at and left as it was."""
+    """One pass over a plan. `retired` are the turns it took out of view; use `execute()` once."""
 
-    def __init__(self, parts: Compactor, session: Session, trigger: Trigger, left_raw: str) -> None:
-        self._parts = parts
-        self._session = session
-        self._trigger = trigger
-        self._embed = KnownVectors(session, parts.embedder)
-        self.left_raw = left_raw
-        self._committer = Committer(
-            session,
-            parts.store,
-            parts.redis,
-            parts.states,
-            parts.embedder,
-            parts.analyser,
-            asyncio.get_running_loop(),
-        )
+    plan: CompactionPlan
+    draft: DraftTurns
+    apply: ApplyStep
+    now_ms: float
+    retired: list[str] = field(default_factory=list)
+    _state: SessionState = field(init=False)
+    _replaced: list[SummaryRecord] = field(default_factory=list)
+    _errors: list[Exception] = field(default_factory=list)
 
-    def abandon(self) -> None:
-        """The thread, should it still run, ends before its next write."""
-        self._committer.abandoned.set()
+    def __post_init__(self) -> None:
+        self._state = self.plan.view.state
 
-    def execute(self) -> CompactionReport:
-        """Raises Unavailable, before anything is written, if the model does not answer."""
-        plan = self._plan()
-        considered = {turn.id for cluster in plan.clusters for turn in cluster.turns}
-        if considered and self._digest(considered) == self.left_raw:
-            plan = replace(plan, clusters=())
-        report = compact(plan, self._draft, self._committer.apply, self._parts.clock())
-        if plan.clusters and not report.errors:
-            self.left_raw = self._digest(considered - self._committer.retired)
-        return report
+    async def execute(self) -> CompactionReport:
+        """Reports what went wrong with single clusters instead of raising it.
 
-    def _plan(self) -> CompactionPlan:
-        protection = Protection(self._session.memories, self._embed)
-        return plan_compaction(
-            self._session.view,
-            partial(rendered_cost, count=self._parts.count),
-            self._parts.policy,
-            self._trigger,
-            protects=protection.covers,
-            cohere=partial(related_pieces, self._embed),
-        )
+        A stale generation ends the run, because the rest of the plan is out of date too.
+        """
+        for item in self.plan.unfinished:
+            if not self._is_stale:
+                await self._finish(item)
+        for cluster in self.plan.clusters:
+            if not self._is_stale and cluster.is_worth_a_summary:
+                await self._replace(cluster)
+        return make_report(self.plan, self._replaced, len(self.retired), self._errors)
 
-    def _draft(self, turns: Sequence[Turn], earlier: Sequence[SummaryRecord]) -> Climb[Draft]:
-        return draft_cluster(turns, earlier, self._embed, self._parts.abstractive)
+    @property
+    def _is_stale(self) -> bool:
+        return any(isinstance(error, StaleGeneration) for error in self._errors)
 
-    def _digest(self, turn_ids: Iterable[str]) -> str:
-        """Names turns and what judged them: with another model or size they deserve a new look."""
-        writer = self._parts.abstractive.method if self._parts.abstractive else None
-        judge = [self._parts.embedder.fingerprint, self._parts.policy.target_size, writer]
-        return hashlib.sha256(json.dumps([judge, sorted(turn_ids)]).encode()).hexdigest()
+    async def _finish(self, item: UnfinishedSummary) -> None:
+        await self._commit(item.summary, finishing_steps(item.summary, item.active_ids, self._state))
 
+    async def _replace(self, cluster: Cluster) -> None:
+        draft = await self._write_draft(cluster.melting)
+        if draft is None:
+            return
+        summary = make_summary(self.plan.view.session, cluster.turns, draft, self.now_ms)
+        await self._commit(summary, replacing_steps(summary, cluster, self._state))
 
-def rendered_cost(turn: Turn, count: TokenCounter = estimate_tokens) -> float:
-    """What assembly pays for the turn in the recent tail."""
-    return entry_item(turn.id, turn.text, turn.role, "session", count=count).cost
+    async def _write_draft(self, turns: Sequence[Turn]) -> Draft | None:
+        try:
+            outcome = await self.draft(turns, self._known_summaries())
+        except Exception as error:  # noqa: BLE001 - this cluster stays raw, the others go on (X27)
+            self._errors.append(error)
+            return None
+        self._errors.extend(outcome.errors)
+        return outcome.draft
 
+    async def _commit(self, summary: SummaryRecord, steps: Iterable[CommitStep]) -> None:
+        """Applies the steps up to the first that fails."""
+        for step in steps:
+            try:
+                await self.apply(step)
+            except Exception as error:  # noqa: BLE001 - one cluster's failure must not stop the others (X27)
+                self._errors.append(error)
+                return
+            if isinstance(step, AdvanceState):
+                self._state = step.state
+            elif isinstance(step, RetireSources):
+                self.retired.extend(step.turn_ids)
+        self._replaced.append(summary)
 
-def related_pieces(embed: Embed, turns: tuple[Turn, ...]) -> list[Piece]:
-    """Raises Unavailable if the model does not answer; turns that cannot be embedded stay together."""
-    guard = CohesionGuard(background(embed))
-    try:
-        vectors = embed([turn.text for turn in turns])
-    except Exception:  # noqa: BLE001 - drafting meets it again, reports it, and no other cluster is lost by it (X27)
-        return [Piece(turns)]
-    return guard.pieces(turns, vectors)
-
-
-def background(embed: Embed) -> float:
-    """Asks the model, not its health, which speaks of the latest call: without calls it would never get well."""
-    try:
-        vectors = embed(UNRELATED_TEXTS)
-    except Exception as error:
-        raise Unavailable(f"the extractive summariser is not ready: {type(error).__name__}") from error
-    return likeness(vectors)
+    def _known_summaries(self) -> tuple[SummaryRecord, ...]:
+        """Returns those that were read, and those of this run; a finished one is both."""
+        by_id = {summary.id: summary for summary in (*self.plan.view.summaries, *self._replaced)}
+        return tuple(by_id.values())

@@ -13,7 +13,7 @@ from lithify.events.scope import SHARED
 from lithify.forgetter.place import ForgettingRun
 from lithify.forgetter.sessions import SCAN
 from lithify.forgetting import Target, TargetKind
-from lithify.memory.compaction.summary_id import summary_id
+from lithify.memory.compaction.summary import summary_id
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.store.reading import every_record

@@ -16,7 +16,6 @@ from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
-from lithify.memory.compaction.expansion import MAX_DEPTH
 from lithify.store import Record, VectorStore
 
 
@@ -52,7 +51,9 @@ class CompactionView(BaseModel):
 class ExpandRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    max_depth: int = Field(MAX_DEPTH, ge=1, le=16, description="How many summaries deep to follow.")
+    max_depth: int = Field(
+        3, ge=1, le=16, description="How many summaries deep to follow; today every summary covers turns directly."
+    )
 
 
 class RawTurn(BaseModel):
@@ -102,12 +103,12 @@ def compaction_router(service: Compactions, access: Access) -> APIRouter:
     @router.post("/memories/{memory_id}:expand", responses={404: {}})
     async def expand_memory(
         memory_id: Annotated[str, Path(max_length=512, description="Id or path of a summary.")],
-        request: ExpandRequest | None = None,
+        request: ExpandRequest | None = None,  # noqa: ARG001 - checked, but every depth gives the same turns
         caller: TenantScope = reader,
     ) -> Expanded:
         """The raw turns a summary stands for, in their order."""
-        record_id, depth = id_in(memory_id), request.max_depth if request else MAX_DEPTH
-        found = await expand_summary(service.store, caller, record_id, depth)
+        record_id = id_in(memory_id)
+        found = await expand_summary(service.store, caller, record_id)
         return Expanded(id=record_id, turns=list(map(RawTurn.of, found.turns)), missing=list(found.missing))
 
     return router

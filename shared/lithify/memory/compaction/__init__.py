@@ -1,1 +1,1 @@
-"""Old turns become summaries without losing anything: clusters, drafts, confidence, commit order (spec 05)."""
+"""Turns old turns into summaries without losing anything: clusters, drafts, confidence, commit order (spec 05)."""

@@ -1,4 +1,4 @@
-"""Centroids and cosines of a cluster's vectors that never yield NaN, whatever an embedder returns."""
+"""Computes centroids and cosines of a cluster's vectors that are never NaN, whatever an embedder returns."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ Vectors = Sequence[Sequence[float]] | NDArray[np.floating]
 
 
 def as_matrix(vectors: Vectors) -> Matrix:
-    """Rows of finite numbers, scaled together so that no later sum or square can overflow.
+    """Returns rows of finite numbers, scaled together so that no later sum or square can overflow.
 
     One common factor changes neither the direction of the centroid nor any cosine.
     """
@@ -29,13 +29,13 @@ def centroid(rows: Matrix) -> Vector:
 
 
 def cosines(rows: Matrix, axis: Vector) -> Vector:
-    """The cosine of every row with `axis`; 0 where either has no length."""
+    """Returns the cosine of every row with `axis`; 0 where either has no length."""
     similarities: Vector = unit_rows(rows) @ unit_rows(axis[np.newaxis, :])[0]
     return np.clip(similarities, -1.0, 1.0)
 
 
 def unit_rows(rows: Matrix) -> Matrix:
-    """Every row at length 1; one without length stays as it is."""
+    """Scales every row to length 1; one without length stays as it is."""
     # Dividing by the largest entry first keeps very short rows from losing their length to underflow.
     peaks = np.abs(rows).max(axis=1, keepdims=True)
     scaled = np.divide(rows, peaks, out=np.zeros_like(rows), where=peaks > 0)

@@ -1,19 +1,19 @@
 """Orders the writes that replace a cluster, so that a crash between any two of them loses no fact (spec 05 §9).
 
-The store has no transactions, so the six steps are arranged for it: whatever can still fail comes before the
-generation is taken, and sources retire last. A summary that stands beside its sources is therefore always an
-unfinished commit, and any later run can finish it. Every step may be repeated.
+The store has no transactions, so the steps are arranged for it: whatever can still fail comes before the generation
+is taken, and sources retire last. A summary that stands beside its sources is therefore always an unfinished commit,
+and any later run can finish it. Every step may be repeated.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lithify.errors import LithifyError
+from lithify.memory.compaction.clustering import Cluster
 from lithify.memory.compaction.draft import Draft
-from lithify.memory.compaction.guidance import Shard
+from lithify.memory.compaction.guidance import GuidanceShard, make_shard
 from lithify.memory.compaction.preservation import decay_rate
-from lithify.memory.compaction.summary_id import Edge, Lineage, coverage_edges, summary_id
-from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.compaction.summary import Lineage, SummaryRecord, summary_id
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.turn import Turn
 
@@ -38,94 +38,67 @@ class CheckGeneration:
 
 @dataclass(frozen=True, slots=True)
 class KeepShards:
-    shards: tuple[Shard, ...]
+    """Stores the protected turns word for word, before anything may take them out of view."""
+
+    shards: tuple[GuidanceShard, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSummary:
-    """Into the session's active view, where recall can find it (X24)."""
+    """Puts the summary into the session's active view, where recall can find it (X24)."""
 
     summary: SummaryRecord
 
 
 @dataclass(frozen=True, slots=True)
 class AdvanceState:
-    """Compare and swap: only while the stored generation is still `generation`."""
+    """Compares and swaps: it succeeds only while the stored generation is still `generation`."""
 
     generation: int
     state: SessionState
 
 
 @dataclass(frozen=True, slots=True)
-class StoreEdges:
-    edges: tuple[Edge, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RetireSources:
-    """Out of the active view, never out of raw history; without it every run would summarise them again (X23)."""
+    """Takes the turns out of the active view, never out of raw history; without it every run would summarise them
+    again (X23)."""
 
     turn_ids: tuple[str, ...]
     compacted_into: str
 
 
-CommitStep = CheckGeneration | KeepShards | StoreSummary | AdvanceState | StoreEdges | RetireSources
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """How far a commit came; `state` is what the store holds now, as far as this run knows."""
-
-    state: SessionState
-    error: Exception | None = None
-
-
-def swapped(current: SessionState, step: AdvanceState) -> SessionState:
-    """The decision of the compare and swap, for the store to make atomically."""
-    require_generation(current, step.generation)
-    return step.state
+CommitStep = CheckGeneration | KeepShards | StoreSummary | AdvanceState | RetireSources
 
 
 def require_generation(current: SessionState, generation: int) -> None:
+    """Raises StaleGeneration if the session is not at `generation` any more."""
     if current.generation != generation:
         raise StaleGeneration(
             f"session was at generation {generation} when read and is at {current.generation} now; compact it again"
         )
 
 
-def replacing_steps(summary: SummaryRecord, shards: Sequence[Shard], state: SessionState) -> tuple[CommitStep, ...]:
-    """Everything that turns a cluster into `summary`, in order."""
-    kept: tuple[CommitStep, ...] = (KeepShards(tuple(shards)),) if shards else ()
+def replacing_steps(summary: SummaryRecord, cluster: Cluster, state: SessionState) -> tuple[CommitStep, ...]:
+    """Returns everything that turns a cluster into `summary`, in order."""
+    shards = tuple(make_shard(turn, summary.session) for turn in cluster.protected)
+    keeping: tuple[CommitStep, ...] = (KeepShards(shards),) if shards else ()
     check, *taking_over = finishing_steps(summary, summary.source_ids, state)
-    return (check, *kept, StoreSummary(summary), *taking_over)
+    return (check, *keeping, StoreSummary(summary), *taking_over)
 
 
 def finishing_steps(summary: SummaryRecord, active_ids: Iterable[str], state: SessionState) -> tuple[CommitStep, ...]:
-    """What is left to do for a stored summary whose sources are still active."""
+    """Returns what is left to do for a stored summary whose sources are still active."""
     compacted_at = max(state.last_compacted_at, summary.ts)
     advanced = SessionState(state.generation + 1, compacted_at, summary.id)
     return (
         CheckGeneration(state.generation),
         AdvanceState(state.generation, advanced),
-        StoreEdges(coverage_edges(summary.id, summary.source_ids)),
         RetireSources(tuple(active_ids), summary.id),
     )
 
 
-def commit(steps: Iterable[CommitStep], state: SessionState, apply: Callable[[CommitStep], None]) -> Commit:
-    """Applies the steps up to the first that fails."""
-    for step in steps:
-        try:
-            apply(step)
-        except Exception as error:  # noqa: BLE001 - one cluster's failure must not stop the others (X27)
-            return Commit(state, error)
-        if isinstance(step, AdvanceState):
-            state = step.state
-    return Commit(state)
-
-
-def summary_of(session: str, turns: Sequence[Turn], draft: Draft, now_ms: float) -> SummaryRecord:
-    """The record that will stand for `turns`, which are in chronological order."""
+def make_summary(session: str, turns: Sequence[Turn], draft: Draft, now_ms: float) -> SummaryRecord:
+    """Makes the record that will stand for `turns`, which are in chronological order."""
     source_ids = tuple(turn.id for turn in turns)
     return SummaryRecord(
         id=summary_id(session, source_ids),

@@ -36,34 +36,34 @@ def extract(texts: Sequence[str], vectors: Vectors, density: float = DENSITY, ma
         raise ValueError(f"a summary needs at least one output token, got {max_tokens}")
     centrality = cosines(rows, centroid(rows))
     ranked = np.argsort(-centrality, kind="stable").tolist()[: keep_count(len(texts), density)]
-    kept = _within(ranked, texts, max_tokens)
-    text = _cut(_joined(texts, kept), max_tokens)
+    kept = _drop_excess(ranked, texts, max_tokens)
+    text = _shorten(_join_texts(texts, kept), max_tokens)
     return Extract(text, tuple(sorted(kept)), clamp01(float(centrality[kept].mean())))
 
 
 def keep_count(n: int, density: float) -> int:
-    """At least one turn, at most all; a density outside (0, 1] means the default."""
+    """Counts the turns to keep: at least one, at most all; a density outside (0, 1] means the default."""
     valid = number_or(density, 0.0)
     share = valid if 0.0 < valid <= 1.0 else DENSITY
     # The margin stops 0.28 * 25 = 7.000000000000001 from keeping an eighth turn.
     return min(max(math.ceil(share * n - 1e-9), 1), n)
 
 
-def _within(ranked: list[int], texts: Sequence[str], max_tokens: int | None) -> list[int]:
-    """Without the least central turns that do not fit (X26); the most central one always stays."""
+def _drop_excess(ranked: list[int], texts: Sequence[str], max_tokens: int | None) -> list[int]:
+    """Drops the least central turns that do not fit (X26); the most central one always stays."""
     kept = list(ranked)
-    while max_tokens is not None and len(kept) > 1 and estimate_tokens(_joined(texts, kept)) > max_tokens:
+    while max_tokens is not None and len(kept) > 1 and estimate_tokens(_join_texts(texts, kept)) > max_tokens:
         kept.pop()
     return kept
 
 
-def _joined(texts: Sequence[str], kept: Iterable[int]) -> str:
+def _join_texts(texts: Sequence[str], kept: Iterable[int]) -> str:
     trimmed = (texts[index].strip() for index in sorted(kept))
     return " ".join(text for text in trimmed if text)
 
 
-def _cut(text: str, max_tokens: int | None) -> str:
-    """Up to the last sentence end that fits (X26), else the last word, else the last character."""
+def _shorten(text: str, max_tokens: int | None) -> str:
+    """Cuts at the last sentence end that fits (X26), else the last word, else the last character."""
     if max_tokens is None or estimate_tokens(text) <= max_tokens:
         return text
     # A longer prefix never costs less, so the longest affordable one can be bisected.

@@ -27,8 +27,8 @@ _HINT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
-    """A turn's text, kept as it was said; belongs to the user, or to the session where no user is known."""
+class GuidanceShard:
+    """Keeps a turn's text as it was said; it belongs to the user, or to the session where no user is known."""
 
     source_turn_id: str
     session: str
@@ -42,7 +42,7 @@ class Shard:
 
 
 def stability_weight(role: str, promoted_gating: float | None = None) -> float:
-    """A promoted turn weighs at least as much as an ordinary user turn."""
+    """Weighs a turn by its speaker; a promoted one weighs at least as much as an ordinary user turn."""
     if promoted_gating is not None:
         return max(USER_STABILITY, clamp01(promoted_gating))
     return _STABILITY_OF_ROLE.get(role, _OTHER_STABILITY)
@@ -53,7 +53,7 @@ def has_hint(text: str) -> bool:
 
 
 def is_guidance(text: str, stability: float, deontic_mask: int, prototype_cosine: float) -> bool:
-    """`deontic_mask` is the authored-rule detector's; the cosine is 0 where embedding failed.
+    """Decides from the rule detector's `deontic_mask` and the best cosine with a prototype, 0 where embedding failed.
 
     The detector alone decides where it fires, so a failing embedder cannot lose what it found.
     """
@@ -62,5 +62,5 @@ def is_guidance(text: str, stability: float, deontic_mask: int, prototype_cosine
     return has_hint(text) and number_or(prototype_cosine, 0.0) >= PROTOTYPE_COSINE
 
 
-def shard_of(turn: Turn, session: str) -> Shard:
-    return Shard(turn.id, session, turn.user, turn.ts, turn.text)
+def make_shard(turn: Turn, session: str) -> GuidanceShard:
+    return GuidanceShard(source_turn_id=turn.id, session=session, user=turn.user, ts=turn.ts, text=turn.text)

@@ -27,7 +27,7 @@ def preservation(align: float, cover: float) -> Preservation:
 
 
 def measure(summary: Vectors, turns: Vectors) -> Preservation:
-    """`summary` is a single row from the same embedder as `turns`."""
+    """Compares a summary with its turns; `summary` is a single row from the same embedder as `turns`."""
     rows = as_matrix(turns)
     axis = as_matrix(summary)[0]
     align = float(cosines(centroid(rows)[np.newaxis, :], axis)[0])
@@ -36,7 +36,7 @@ def measure(summary: Vectors, turns: Vectors) -> Preservation:
 
 
 def preserves(method: str, measured: Preservation | None) -> bool:
-    """The gate for every method that writes text of its own (X28); unmeasured text never passes."""
+    """Gates every method that writes text of its own (X28); unmeasured text never passes."""
     if method == EXTRACTIVE:
         return True
     return measured is not None and measured.align >= PRESERVE_ALIGN

@@ -18,7 +18,7 @@ _BLOB = re.compile(r"[A-Za-z0-9+/_-]{80}|[0-9A-Fa-f]{64}")
 
 
 def sanitise(text: str) -> str:
-    """The summariser's view of one turn; never empty."""
+    """Returns the summariser's view of one turn; it is never empty."""
     lines = [_readable(line) for line in _without_long_fences(text.splitlines())]
     return "\n".join(_single_blanks(lines)).strip() or NOTHING_LEFT
 
@@ -35,7 +35,7 @@ def _without_long_fences(lines: list[str]) -> list[str]:
 
 
 def _block_end(lines: list[str], start: int) -> int:
-    """One past the fence that opens at `start`, or one past the line; an unclosed fence runs to the end."""
+    """Returns one past the fence that opens at `start`, or one past the line; an unclosed fence runs to the end."""
     opening = _FENCE.fullmatch(lines[start])
     if not opening:
         return start + 1

@@ -1,4 +1,4 @@
-"""What Redis knows of a session's compaction: its generation, the tokens said since, and what was left raw."""
+"""Reads a session as compaction needs it: its active view in the store, and in Redis how far compaction has come."""
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,13 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from lithify.compaction import SessionKey
+from lithify.compactor.records import summary_from_memory, turn_from_memory
 from lithify.memory.compaction.commit_steps import AdvanceState, SessionState, StaleGeneration, require_generation
+from lithify.memory.compaction.plan import SessionView
+from lithify.memory.vectors.tiers import FULL_TIER
+from lithify.store import Record, VectorStore, Where
+from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.reading import every_record
 from lithify.streams import keys, script
 from lithify.streams.outage import outages
 
@@ -16,13 +22,29 @@ KEPT_S: Final = 400 * 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CompactionProgress:
     """`tokens` counts what was said since the last run, a turn delivered twice counting twice; `left_raw` names what
     that run looked at and left as it was."""
 
     state: SessionState = field(default_factory=SessionState)
     tokens: int = 0
     left_raw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Holds what was read at one moment; `points` and `memories` are of its turns, by event id."""
+
+    key: SessionKey
+    view: SessionView
+    points: dict[str, Record]
+    memories: dict[str, MemoryRecord]
+
+    @property
+    def uncovered_tokens(self) -> int:
+        """Counts what no summary stands for yet, the recent tail included."""
+        covered = {source for summary in self.view.summaries for source in summary.source_ids}
+        return sum(memory.token_estimate for turn, memory in self.memories.items() if turn not in covered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +55,7 @@ class SessionStates:
     redis: Redis
     partitions: int
 
-    async def read(self, key: SessionKey) -> Progress:
+    async def read(self, key: SessionKey) -> CompactionProgress:
         with outages():
             reply = await cast("Awaitable[dict[bytes, bytes]]", self.redis.hgetall(self._key(key)))
         found = {name.decode(): value.decode() for name, value in reply.items()}
@@ -42,7 +64,7 @@ class SessionStates:
             float(found.get("last_compacted_at", 0)),
             found.get("last_summary_id", ""),
         )
-        return Progress(state, int(found.get("tokens", 0)), found.get("left_raw", ""))
+        return CompactionProgress(state, int(found.get("tokens", 0)), found.get("left_raw", ""))
 
     async def check(self, key: SessionKey, generation: int) -> None:
         """Raises StaleGeneration if another compaction has changed the session."""
@@ -60,7 +82,7 @@ class SessionStates:
             )
 
     async def settle(self, key: SessionKey, counted: int, left_raw: str | None = None) -> None:
-        """Take off tokens that are dealt with; those counted meanwhile stay."""
+        """Takes off tokens that are dealt with; those counted meanwhile stay."""
         name = self._key(key)
         async with self.redis.pipeline(transaction=True) as pipe:
             pipe.hincrby(name, "tokens", -counted)
@@ -71,7 +93,7 @@ class SessionStates:
                 await pipe.execute()
 
     async def add_tokens(self, spoken: Mapping[SessionKey, int]) -> dict[SessionKey, int]:
-        """What each session has now."""
+        """Adds what was said and returns what each session has now."""
         async with self.redis.pipeline(transaction=False) as pipe:
             for key, tokens in spoken.items():
                 pipe.hincrby(self._key(key), "tokens", tokens)
@@ -84,3 +106,25 @@ class SessionStates:
     def _key(self, key: SessionKey) -> str:
         partition = keys.partition_of(key.tenant, key.session, self.partitions)
         return keys.session_state(partition, key.tenant, key.user, key.session)
+
+
+async def read_session(store: VectorStore, key: SessionKey, state: SessionState) -> Session:
+    """Reads the active view; the state was read before, so that a rival's write shows as a stale generation."""
+    points: dict[str, Record] = {}
+    memories: dict[str, MemoryRecord] = {}
+    summaries = []
+    async for record in every_record(store, key.scope, COLLECTION, active_view(key.session), [FULL_TIER]):
+        memory = MemoryRecord.from_payload(record.payload)
+        if memory.kind == "turn" and memory.event_id:
+            points[memory.event_id] = record
+            memories[memory.event_id] = memory
+        elif memory.source_ids:
+            summaries.append(summary_from_memory(memory))
+    turns = tuple(turn_from_memory(memory) for memory in memories.values())
+    summaries.sort(key=lambda summary: (summary.lineage.source_ts_max, summary.id))
+    view = SessionView(key.session, turns, tuple(summaries), state)
+    return Session(key, view, points, memories)
+
+
+def active_view(session: str) -> Where:
+    return Where().equals("session", session).any_of("kind", ["turn", "summary"]).equals("active", True)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.compaction.cluster_geometry import Vectors
+from lithify.memory.compaction.clustering import Cluster
 from lithify.memory.compaction.commit_steps import (
     AdvanceState,
     CheckGeneration,
@@ -16,28 +17,27 @@ from lithify.memory.compaction.commit_steps import (
     RetireSources,
     SessionState,
     StaleGeneration,
-    StoreEdges,
     StoreSummary,
 )
-from lithify.memory.compaction.draft import Draft
-from lithify.memory.compaction.ladder import Climb, climb, rungs
+from lithify.memory.compaction.draft import Draft, DraftOutcome, climb, ladder
 from lithify.memory.compaction.plan import (
+    CompactionPlan,
     CompactionPolicy,
     CompactionReport,
     Trigger,
-    compact,
     plan_compaction,
 )
 from lithify.memory.compaction.preservation import preservation
-from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.prompt.tail import TailPolicy
 from lithify.memory.turn import Turn
-from tests.unit.memory.session_store import (
+from tests.unit.compactor.session_store import (
     STEP_TYPES,
     DictStore,
     Killed,
     bag_of_words,
     chat,
+    compact,
     drafter,
     failing,
 )
@@ -45,22 +45,25 @@ from tests.unit.memory.session_store import (
 NOW = 9e6
 
 
-def protects_every_tenth(turn: Turn) -> bool:
-    return turn.id.endswith("0")
+def protect_every_tenth(plan: CompactionPlan) -> CompactionPlan:
+    def protect(cluster: Cluster) -> Cluster:
+        return replace(cluster, protected=tuple(turn for turn in cluster.turns if turn.id.endswith("0")))
+
+    return replace(plan, clusters=tuple(map(protect, plan.clusters)))
 
 
 def run(
     store: DictStore, k: int = 10, trigger: Trigger = Trigger.FORCED, tail: TailPolicy | None = None
 ) -> CompactionReport:
     policy = CompactionPolicy(k, tail or TailPolicy())
-    plan = plan_compaction(store.view(), lambda _: 30.0, policy, trigger, protects_every_tenth)
-    return compact(plan, drafter(), store.apply, NOW)
+    plan = plan_compaction(store.view(), lambda _: 30.0, policy, trigger)
+    return compact(protect_every_tenth(plan), drafter(), store.apply, NOW)
 
 
 def test_steps_make_the_summary_durable_before_any_source_goes() -> None:
     store = DictStore.holding(chat(14))
     run(store)
-    kinds = (CheckGeneration, KeepShards, StoreSummary, AdvanceState, StoreEdges, RetireSources)
+    kinds = (CheckGeneration, KeepShards, StoreSummary, AdvanceState, RetireSources)
     assert [type(step) for step in store.applied] == list(kinds)
 
 
@@ -74,7 +77,7 @@ def test_failed_write_leaves_every_source_and_the_state(kind: type[CommitStep]) 
     assert not report.did_compact
     assert report.errors == (error,)
     assert store.active == store.raw
-    assert (store.edges, store.state) == ({}, SessionState())
+    assert store.state == SessionState()
     assert store.summaries == {} or kind is AdvanceState
 
 
@@ -93,7 +96,7 @@ def test_version_conflict_leaves_every_source(when: type[CommitStep]) -> None:
     assert not report.did_compact
     assert [type(error) for error in report.errors] == [StaleGeneration]
     assert store.active == store.raw
-    assert (store.edges, store.state) == ({}, other)
+    assert store.state == other
     assert bool(store.summaries) == (when is AdvanceState)  # only the narrow window leaves one, beside its sources
 
 
@@ -226,7 +229,6 @@ def test_killed_run_is_finished_by_the_next_one_without_duplicates(kind: type[Co
     assert len(covered) == len(set(covered)) == report.turns_removed
     assert set(covered).isdisjoint(store.active)
     assert set(covered) | set(store.active) == set(store.raw)
-    assert {edge.child for edge in store.edges.values()} == set(covered)
 
 
 def test_zombie_that_wakes_after_its_work_was_redone_is_harmless() -> None:
@@ -262,10 +264,10 @@ def test_nothing_shrinks_leaves_the_store_unchanged() -> None:
     """spec 05.8"""
     store = DictStore.holding(chat(14))
 
-    def wordy(turns: Sequence[Turn], _: Sequence[SummaryRecord]) -> Climb[Draft]:
+    def wordy(turns: Sequence[Turn], _: Sequence[SummaryRecord]) -> DraftOutcome:
         texts = [turn.text for turn in turns]
         everything = Draft(" ".join(texts + texts[:1]), "t5", preservation(1, 1), 1.0)
-        return climb(rungs(abstractive=True), lambda _: everything, texts)
+        return climb(ladder(abstractive=True), lambda _: everything, texts)
 
     plan = plan_compaction(store.view(), lambda _: 30.0, CompactionPolicy(10), Trigger.FORCED)
     report = compact(plan, wordy, store.apply, NOW)
@@ -273,10 +275,10 @@ def test_nothing_shrinks_leaves_the_store_unchanged() -> None:
     assert store.applied == []
 
 
-def scripted(turns: Sequence[Turn], earlier: Sequence[SummaryRecord]) -> Climb[Draft]:
+def scripted(turns: Sequence[Turn], earlier: Sequence[SummaryRecord]) -> DraftOutcome:
     """Alternates methods, and tells in its text how many summaries it knew."""
     method = ("t5", "extractive")[len(earlier) % 2]
-    return Climb(Draft(f"knew {len(earlier)}", method, preservation(1, 1), 0.5 + 0.1 * len(earlier)))
+    return DraftOutcome(Draft(f"knew {len(earlier)}", method, preservation(1, 1), 0.5 + 0.1 * len(earlier)))
 
 
 def test_report_names_mixed_methods_and_averages_replaced_clusters() -> None:

@@ -1,20 +1,25 @@
-"""Reads what was stored and asks for a compaction once a session has said enough since the last one."""
+"""Asks for compactions: of sessions that have said enough since the last one, and of those that fell silent."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final, cast
 
 import structlog
+from pydantic import JsonValue
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify.compaction import Cause, SessionKey, request_compaction
-from lithify.compactor.activity import note_activity
-from lithify.compactor.session_state import SessionStates
+from lithify.compactor.session import KEPT_S, SessionStates
 from lithify.events import Clock, Event
+from lithify.jobs import JobContext
 from lithify.memory.tokens import estimate_tokens
-from lithify.streams import Delivery
+from lithify.streams import Delivery, keys
+from lithify.streams.outage import outages
 from lithify.telemetry.trace_context import trace_id_of
+
+IDLE_JOB: Final = "compact_idle"
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +36,7 @@ class CompactionTrigger:
     clock: Clock
 
     async def handle(self, deliveries: Sequence[Delivery]) -> None:
-        """What is due is queued on return.
+        """Counts what was said; what is due is queued on return.
 
         A delivery that comes twice is counted twice and may ask too early; the job looks at what is there. One that
         comes while the job runs is answered by the next delivery, or when the session falls silent.
@@ -62,9 +67,45 @@ def spoken_tokens(events: Iterable[Event]) -> Counter[SessionKey]:
 
 
 def last_traces(events: Iterable[Event]) -> dict[SessionKey, str]:
-    """The last trace context in each session: that of the turn which made it long enough."""
+    """Returns the last trace context in each session: that of the turn which made it long enough."""
     return {session_of(event): event.traceparent for event in events if event.traceparent}
 
 
 def session_of(event: Event) -> SessionKey:
     return SessionKey(event.tenant, event.user, event.session)
+
+
+@dataclass(frozen=True, slots=True)
+class IdleSearch:
+    redis: Redis
+    partitions: int
+    idle_ms: int
+    clock: Clock
+
+
+async def note_activity(redis: Redis, partitions: int, sessions: Iterable[SessionKey], now_ms: int) -> None:
+    """Notes when each session last said something. Raises Unavailable if Redis did not answer."""
+    async with redis.pipeline(transaction=False) as pipe:
+        for key in sessions:
+            name = keys.activity(keys.partition_of(key.tenant, key.session, partitions))
+            pipe.zadd(name, {key.name: now_ms})
+            pipe.expire(name, KEPT_S)
+        with outages():
+            await pipe.execute()
+
+
+async def compact_idle(context: JobContext[IdleSearch]) -> JsonValue:
+    """Asks for a compaction of every session that has been silent for long enough, once for each silence."""
+    search = context.parts
+    before = search.clock() - search.idle_ms
+    asked = 0
+    for name in map(keys.activity, range(search.partitions)):
+        with outages():
+            silent = cast("list[bytes]", await search.redis.zrangebyscore(name, "-inf", before))
+        for session in silent:
+            await request_compaction(context.connection, SessionKey.parse(session), Cause.IDLE)
+        asked += len(silent)
+        # Only now, so that a crash repeats instead of losing; who spoke meanwhile has a later time and stays.
+        with outages():
+            await search.redis.zremrangebyscore(name, "-inf", before)
+    return {"asked": asked}

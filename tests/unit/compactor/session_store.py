@@ -1,5 +1,6 @@
 """A session in a dict: carries out commit steps, and fails or dies at any of them on request."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from lithify.compactor.run import CompactionRun
 from lithify.memory.compaction.commit_steps import (
     AdvanceState,
     CheckGeneration,
@@ -15,21 +17,17 @@ from lithify.memory.compaction.commit_steps import (
     KeepShards,
     RetireSources,
     SessionState,
-    StoreEdges,
     StoreSummary,
     require_generation,
-    swapped,
 )
-from lithify.memory.compaction.draft import Abstractive, Draft, Embed, draft_cluster
-from lithify.memory.compaction.guidance import Shard
-from lithify.memory.compaction.ladder import Climb
-from lithify.memory.compaction.plan import SessionView
-from lithify.memory.compaction.summary_id import Edge
-from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.compaction.draft import Abstractive, DraftOutcome, Embed, draft_cluster
+from lithify.memory.compaction.guidance import GuidanceShard
+from lithify.memory.compaction.plan import CompactionPlan, CompactionReport, SessionView
+from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.turn import Turn
 
 SESSION = "s1"
-STEP_TYPES = (CheckGeneration, KeepShards, StoreSummary, AdvanceState, StoreEdges, RetireSources)
+STEP_TYPES = (CheckGeneration, KeepShards, StoreSummary, AdvanceState, RetireSources)
 
 
 class Killed(BaseException):
@@ -45,10 +43,25 @@ def bag_of_words(texts: Sequence[str]) -> NDArray[np.float64]:
     return rows
 
 
-def drafter(
-    embed: Embed = bag_of_words, abstractive: Abstractive | None = None
-) -> Callable[[Sequence[Turn], Sequence[SummaryRecord]], Climb[Draft]]:
+Drafter = Callable[[Sequence[Turn], Sequence[SummaryRecord]], DraftOutcome]
+
+
+def drafter(embed: Embed = bag_of_words, abstractive: Abstractive | None = None) -> Drafter:
     return lambda turns, earlier: draft_cluster(turns, earlier, embed, abstractive)
+
+
+def compact(
+    plan: CompactionPlan, draft: Drafter, apply: Callable[[CommitStep], None], now_ms: float
+) -> CompactionReport:
+    """Carries the plan out as the worker does, without a store, a server or a thread."""
+
+    async def draft_turns(turns: Sequence[Turn], earlier: Sequence[SummaryRecord]) -> DraftOutcome:
+        return draft(turns, earlier)
+
+    async def apply_step(step: CommitStep) -> None:
+        apply(step)
+
+    return asyncio.run(CompactionRun(plan, draft_turns, apply_step, now_ms).execute())
 
 
 def chat(turns: int, start: int = 0) -> list[Turn]:
@@ -72,8 +85,7 @@ class DictStore:
     raw: dict[str, Turn] = field(default_factory=dict)
     retired_into: dict[str, str] = field(default_factory=dict)
     summaries: dict[str, SummaryRecord] = field(default_factory=dict)
-    edges: dict[str, Edge] = field(default_factory=dict)
-    shards: dict[str, Shard] = field(default_factory=dict)
+    shards: dict[str, GuidanceShard] = field(default_factory=dict)
     state: SessionState = field(default_factory=SessionState)
     before: Callable[[CommitStep], None] = lambda _: None
     applied: list[CommitStep] = field(default_factory=list)
@@ -101,17 +113,13 @@ class DictStore:
             case StoreSummary(summary):
                 self.summaries[summary.id] = summary
             case AdvanceState():
-                self.state = swapped(self.state, step)
-            case StoreEdges(edges):
-                self.edges.update((edge.id, edge) for edge in edges)
+                require_generation(self.state, step.generation)
+                self.state = step.state
             case RetireSources(turn_ids, into):
                 for turn_id in turn_ids:
                     self.active.pop(turn_id, None)
                     self.retired_into[turn_id] = into
         self.applied.append(step)
-
-    def edges_of(self, parent: str) -> list[Edge]:
-        return [edge for edge in self.edges.values() if edge.parent == parent]
 
     def search(self, query: str) -> list[str]:
         """Ids of the active view by similarity, best first."""

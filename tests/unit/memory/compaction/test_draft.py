@@ -7,14 +7,24 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from lithify.memory.compaction.cluster_geometry import Vectors
-from lithify.memory.compaction.draft import Written, draft_cluster
-from lithify.memory.compaction.ladder import Rung, climb, rungs, shrinks
-from lithify.memory.compaction.prior_context import prior_context
-from lithify.memory.compaction.summariser_choice import mean_gating, wants_abstractive
-from lithify.memory.compaction.summary_id import Lineage
-from lithify.memory.compaction.summary_record import SummaryRecord
+from lithify.memory.compaction.draft import (
+    Draft,
+    IsCancelled,
+    Rung,
+    WrittenText,
+    climb,
+    draft_cluster,
+    ladder,
+    mean_gating,
+    never,
+    prior_context,
+    shrinks,
+    wants_abstractive,
+)
+from lithify.memory.compaction.preservation import preservation
+from lithify.memory.compaction.summary import Lineage, SummaryRecord
 from lithify.memory.turn import Turn
-from tests.unit.memory.session_store import SESSION, bag_of_words
+from tests.unit.compactor.session_store import SESSION, bag_of_words
 
 FAITHFUL = "The red boat left the harbour"
 
@@ -23,7 +33,7 @@ FAITHFUL = "The red boat left the harbour"
 class FakeWriter:
     """Returns or raises what it was told to, one item per call."""
 
-    answers: list[Written | Exception]
+    answers: list[WrittenText | Exception]
     ready: bool = True
     context: int = 512
     method: str = "t5"
@@ -32,7 +42,8 @@ class FakeWriter:
     def fits(self, texts: Sequence[str]) -> bool:
         return sum(map(len, texts)) <= self.context * 4
 
-    def write(self, texts: Sequence[str], max_tokens: int) -> Written:
+    def write(self, texts: Sequence[str], max_tokens: int, is_cancelled: IsCancelled = never) -> WrittenText:
+        assert not is_cancelled()
         self.calls.append((tuple(texts), max_tokens))
         answer = self.answers[len(self.calls) - 1]
         if isinstance(answer, Exception):
@@ -63,7 +74,7 @@ def earlier(name: str, tokens: int, covers_until: float, written: float = 900.0)
 )
 def test_gating_decides_the_summariser(scores: tuple[float | None, ...], method: str) -> None:
     """spec 05.7 (X08)"""
-    climbed = draft_cluster(boats(*scores), (), bag_of_words, FakeWriter([Written(FAITHFUL, 0.9)]))
+    climbed = draft_cluster(boats(*scores), (), bag_of_words, FakeWriter([WrittenText(FAITHFUL, 0.9)]))
     assert climbed.draft is not None
     assert climbed.draft.method == method
 
@@ -86,7 +97,7 @@ def test_missing_unready_or_too_small_backend_means_extractive(writer: FakeWrite
 
 def test_unfaithful_text_gives_way_to_an_extract_and_leaves_its_confidence() -> None:
     """spec 05.5"""
-    writer = FakeWriter([Written("Quarterly tax forms", 0.93)])
+    writer = FakeWriter([WrittenText("Quarterly tax forms", 0.93)])
     draft = draft_cluster(boats(0.9, 0.9), [earlier("old", 10, 50.0)], bag_of_words, writer).draft
     assert draft is not None
     assert (draft.method, draft.conf_decoder) == ("extractive", 0.93)
@@ -102,14 +113,14 @@ def test_alignment_with_the_turns_decides_whether_written_text_is_accepted(align
     def embed(texts: Sequence[str]) -> Vectors:
         return [[align, math.sqrt(1 - align**2)] if text == "written" else [1.0, 0.0] for text in texts]
 
-    draft = draft_cluster(boats(0.9, 0.9), (), embed, FakeWriter([Written("written", 0.9)])).draft
+    draft = draft_cluster(boats(0.9, 0.9), (), embed, FakeWriter([WrittenText("written", 0.9)])).draft
     assert draft is not None
     assert (draft.method, draft.conf_decoder) == (method, 0.9)
 
 
 def test_accepted_text_blends_confidences_and_names_its_support() -> None:
     """spec 05.6"""
-    writer = FakeWriter([Written(FAITHFUL, 0.9)])
+    writer = FakeWriter([WrittenText(FAITHFUL, 0.9)])
     draft = draft_cluster(boats(0.9, 0.9), [earlier("old", 10, 50.0)], bag_of_words, writer).draft
     assert draft is not None
     assert draft.confidence == pytest.approx(0.8 * draft.measured.conf_embed + 0.2 * 0.9)
@@ -137,24 +148,23 @@ def test_prior_context_asks_what_a_summary_covers_not_when_it_was_written() -> N
     """spec 05.15 (X66)"""
     summaries = [earlier("late-written", 5, 99.0, written=1e9), earlier("same-instant", 5, 100.0)]
     assert prior_context(summaries, first_ts=100.0).summary_ids == ("late-written",)
-    assert prior_context((), 100.0).before(["x"]) == ("x",)
+    assert prior_context((), 100.0).prepend_to(["x"]) == ("x",)
 
 
-@dataclass(frozen=True)
-class Text:
-    text: str
+def draft_of(text: str) -> Draft:
+    return Draft(text, "t5", preservation(1, 1), 1.0)
 
 
 def test_ladder_shortens_then_falls_back() -> None:
     """spec 05.8"""
-    assert rungs(abstractive=False) == (Rung(False, 64, 0.4), Rung(False, 32, 0.25))
-    assert rungs(abstractive=True) == (Rung(True, 64, 0.4), Rung(True, 32, 0.25), Rung(False, 16, 0.25))
+    assert ladder(abstractive=False) == (Rung(False, 64, 0.4), Rung(False, 32, 0.25))
+    assert ladder(abstractive=True) == (Rung(True, 64, 0.4), Rung(True, 32, 0.25), Rung(False, 16, 0.25))
 
 
 def test_fallback_is_stored_when_the_chosen_one_does_not_shrink() -> None:
     """spec 05.8"""
     turns = [replace(turn, text=f"{FAITHFUL} before dawn") for turn in boats(0.9, 0.9, 0.9, 0.9)]
-    long_text = Written(" ".join([FAITHFUL] * 9), 0.9)
+    long_text = WrittenText(" ".join([FAITHFUL] * 9), 0.9)
     writer = FakeWriter([long_text, long_text])
     draft = draft_cluster(turns, (), bag_of_words, writer).draft
     assert [max_tokens for _, max_tokens in writer.calls] == [64, 32]
@@ -164,7 +174,7 @@ def test_fallback_is_stored_when_the_chosen_one_does_not_shrink() -> None:
 
 def test_cluster_that_nothing_shrinks_is_declined() -> None:
     """spec 05.8"""
-    assert climb(rungs(abstractive=True), lambda _: Text("x" * 40), ["y" * 40]).draft is None
+    assert climb(ladder(abstractive=True), lambda _: draft_of("x" * 40), ["y" * 40]).draft is None
 
 
 def test_equal_cost_is_not_progress() -> None:
@@ -178,7 +188,7 @@ def test_equal_cost_is_not_progress() -> None:
 def test_failing_attempt_is_passed_over_and_reported() -> None:
     """spec 05.8 (X27)"""
     boom = RuntimeError("decoder broke")
-    writer = FakeWriter([boom, Written("  ", 0.9)])
+    writer = FakeWriter([boom, WrittenText("  ", 0.9)])
     climbed = draft_cluster(boats(0.9, 0.9), (), bag_of_words, writer)
     assert climbed.draft is not None
     assert climbed.draft.method == "extractive"
@@ -187,8 +197,8 @@ def test_failing_attempt_is_passed_over_and_reported() -> None:
 
 
 def test_cancellation_is_not_an_attempt() -> None:
-    def cancelled(_: Rung) -> Text:
+    def cancelled(_: Rung) -> Draft:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        climb(rungs(abstractive=False), cancelled, ["text"])
+        climb(ladder(abstractive=False), cancelled, ["text"])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.errors import Invalid, Unavailable
-from lithify.memory.compaction.clustering import cluster_sizes, clusters
+from lithify.errors import Invalid
+from lithify.memory.compaction.clustering import cut_evenly
 from lithify.memory.compaction.plan import (
     CompactionPolicy,
     SessionView,
@@ -18,7 +18,7 @@ from lithify.memory.compaction.plan import (
     plan_compaction,
 )
 from lithify.memory.turn import Turn, are_coupled
-from tests.unit.memory.session_store import SESSION, DictStore, chat
+from tests.unit.compactor.session_store import SESSION, DictStore, chat
 
 
 def flat_cost(_: Turn) -> float:
@@ -45,8 +45,7 @@ def plain(n: int) -> list[Turn]:
 )
 def test_cluster_sizes(n: int, k: int, sizes: list[int]) -> None:
     """spec 05.1"""
-    assert cluster_sizes(n, k) == sizes
-    assert [len(group) for group in clusters(plain(n), k)] == sizes
+    assert [len(group) for group in cut_evenly(plain(n), k)] == sizes
 
 
 @settings(max_examples=200)
@@ -54,7 +53,7 @@ def test_cluster_sizes(n: int, k: int, sizes: list[int]) -> None:
 def test_clusters_follow_the_assignment_formula(n: int, k: int) -> None:
     """spec 05.1"""
     turns = plain(n)
-    groups = clusters(turns, k)
+    groups = cut_evenly(turns, k)
     size = k if k > 0 else 20
     count = -(-max(n, 1) // size)
     assigned = [[turns[i] for i in range(n) if i * count // n == j] for j in range(count)]
@@ -70,7 +69,7 @@ def test_clusters_follow_the_assignment_formula(n: int, k: int) -> None:
 def test_clusters_partition_the_turns_and_split_no_bundle(rows: list[tuple[str, str]], k: int) -> None:
     """spec 05.12"""
     turns = [Turn(f"t{i:04}", float(i), role, "x", bundle_id=b) for i, (role, b) in enumerate(rows)]
-    groups = clusters(turns, k)
+    groups = cut_evenly(turns, k)
     assert [turn for group in groups for turn in group] == turns
     assert all(groups)
     assert not any(are_coupled(left[-1], right[0]) for left, right in pairwise(groups))
@@ -79,8 +78,8 @@ def test_clusters_partition_the_turns_and_split_no_bundle(rows: list[tuple[str, 
 def test_boundary_moves_left_to_the_start_of_its_bundle() -> None:
     """spec 05.12"""
     turns = chat(10)
-    assert cluster_sizes(10, 5) == [5, 5]
-    assert [len(group) for group in clusters(turns, 5)] == [4, 6]
+    assert [len(group) for group in cut_evenly(plain(10), 5)] == [5, 5]
+    assert [len(group) for group in cut_evenly(turns, 5)] == [4, 6]
 
 
 @settings(max_examples=200)
@@ -127,8 +126,6 @@ def test_plain_request_waits_for_a_full_cluster() -> None:
     assert not is_due(1, 1, Trigger.FORCED)
 
 
-def test_compaction_refuses_a_blank_session_and_a_missing_summariser() -> None:
+def test_compaction_refuses_a_blank_session() -> None:
     with pytest.raises(Invalid, match="session id"):
         plan_compaction(SessionView("  ", ()), flat_cost)
-    with pytest.raises(Unavailable, match="extractive"):
-        plan_compaction(SessionView(SESSION, ()), flat_cost, extractive_ready=False)

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.compaction.cluster_geometry import Vectors
-from lithify.memory.compaction.plan import Trigger, compact, plan_compaction
+from lithify.memory.compaction.plan import Trigger, plan_compaction
 from lithify.memory.compaction.sanitiser import CODE_OMITTED, DATA_OMITTED, NOTHING_LEFT, sanitise
 from lithify.memory.turn import Turn
-from tests.unit.memory.session_store import DictStore, bag_of_words, chat, drafter
+from tests.unit.compactor.session_store import DictStore, bag_of_words, chat, compact, drafter
 
 BASE64 = "QUJD" * 30
 

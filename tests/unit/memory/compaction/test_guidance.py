@@ -1,13 +1,14 @@
 """Standing instructions survive compaction word for word."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance, shard_of, stability_weight
-from lithify.memory.compaction.plan import Trigger, compact, plan_compaction
+from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance, make_shard, stability_weight
+from lithify.memory.compaction.plan import Trigger, plan_compaction
 from lithify.memory.turn import Turn
-from tests.unit.memory.session_store import SESSION, DictStore, chat, drafter
+from tests.unit.compactor.session_store import SESSION, DictStore, chat, compact, drafter
 
 RULE = "Never use tabs here."
 FORBIDDEN = 4  # what the deontic detector answers for the rule
@@ -52,12 +53,11 @@ def test_protected_turn_is_kept_verbatim_and_not_melted() -> None:
     """spec 11.1"""
     rule = Turn("rule", 1002.5, "user", RULE)
     store = DictStore.holding([*chat(12), rule])
-    plan = plan_compaction(
-        store.view(), lambda _: 60.0, trigger=Trigger.FORCED, protects=lambda turn: turn.text == RULE
-    )
+    plan = plan_compaction(store.view(), lambda _: 60.0, trigger=Trigger.FORCED)
+    plan = replace(plan, clusters=tuple(replace(cluster, protected=(rule,)) for cluster in plan.clusters))
     report = compact(plan, drafter(), store.apply, 9e6)
     [summary] = store.summaries.values()
-    assert store.shards["rule"] == shard_of(rule, SESSION)
+    assert store.shards["rule"] == make_shard(rule, SESSION)
     assert store.shards["rule"].text == RULE
     assert RULE not in summary.text
     assert "rule" in summary.source_ids
@@ -66,13 +66,14 @@ def test_protected_turn_is_kept_verbatim_and_not_melted() -> None:
 
 
 def test_shard_belongs_to_the_user_where_one_is_known() -> None:
-    assert shard_of(Turn("t", 0.0, "user", RULE, user="alice"), SESSION).scope == "user"
-    assert shard_of(Turn("t", 0.0, "user", RULE), SESSION).scope == "session"
+    assert make_shard(Turn("t", 0.0, "user", RULE, user="alice"), SESSION).scope == "user"
+    assert make_shard(Turn("t", 0.0, "user", RULE), SESSION).scope == "session"
 
 
 def test_cluster_of_nothing_but_rules_is_left_raw() -> None:
     store = DictStore.holding(chat(12))
-    plan = plan_compaction(store.view(), lambda _: 60.0, trigger=Trigger.FORCED, protects=lambda _: True)
+    plan = plan_compaction(store.view(), lambda _: 60.0, trigger=Trigger.FORCED)
+    plan = replace(plan, clusters=tuple(replace(cluster, protected=cluster.turns) for cluster in plan.clusters))
     report = compact(plan, drafter(), store.apply, 9e6)
     assert not report.did_compact
     assert (len(store.active), store.shards, store.applied) == (12, {}, [])
