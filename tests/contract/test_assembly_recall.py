@@ -135,7 +135,7 @@ async def test_accesses_grow_by_one_for_what_was_injected_only(scene: Scene) -> 
     for _ in range(2):
         answer = await scene.assemble("cat", token_budget=300)
         assert recalled(answer) == ["short"]
-    counts = await scene.redis.hgetall(keys.access(DEFAULT_TENANT, "ada"))
+    counts = await scene.redis.hgetall(keys.use_counts(DEFAULT_TENANT, "ada"))
     assert counts == {injected.encode(): b"2", b"highest": b"2"}
     assert cut.encode() not in counts
 

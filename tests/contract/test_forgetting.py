@@ -82,7 +82,7 @@ async def test_forgotten_user_is_gone_from_every_place_and_others_are_untouched(
     await world.trace("t1", "u1")
     await world.trace("t10", "u10")
     await world.trace("all", None)
-    await world.redis.hset(keys.access("acme", "u1"), "some-id", "1")
+    await world.redis.hset(keys.use_counts("acme", "u1"), "some-id", "1")
     await note_activity(world.redis, PARTITIONS, [SessionKey("acme", user, "s1") for user in ("u1", "u10")], 1)
     await SessionStates(world.redis, PARTITIONS).add_tokens({SessionKey("acme", "u1", "s9"): 5})
     untouched = {user: await world.payloads(user=user) for user in OTHERS}
@@ -212,13 +212,13 @@ async def test_event_in_a_workers_hands_is_waited_for(world: World) -> None:
     await world.accept(spoken("e1"))
     [delivery] = await world.taken("embed")
     impatient = Backlog(world.redis, PARTITIONS, patience_s=0.05)
-    case = ForgettingRun(of_user("u1"), await world.now(), world.redis)
+    run = ForgettingRun(of_user("u1"), await world.now(), world.redis)
     with pytest.raises(Unavailable, match="still holds 1 entries"):
-        await impatient.clear(case)
-    forgetting = asyncio.create_task(Backlog(world.redis, PARTITIONS).clear(case))
+        await impatient.clear(run)
+    forgetting = asyncio.create_task(Backlog(world.redis, PARTITIONS).clear(run))
     await world.member("embed").acknowledge(delivery.entry.stream, [delivery.stream_id])
     assert await forgetting == 1
-    assert await impatient.left(case) == 0
+    assert await impatient.count_left(run) == 0
 
 
 async def test_worker_that_had_slept_through_a_forgetting_stores_nothing(world: World) -> None:

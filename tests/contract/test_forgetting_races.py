@@ -84,10 +84,12 @@ async def test_running_compaction_of_the_user_is_waited_for(redis: Redis, connec
             await begun.wait()
             impatient = RunningCompactions(connection, patience_s=0.05)
             with pytest.raises(Unavailable, match="still running"):
-                await impatient.ended(ForgettingRun(ADA, 1, redis))
+                await impatient.wait_until_done(ForgettingRun(ADA, 1, redis))
             with pytest.raises(Unavailable):
-                await impatient.ended(ForgettingRun(Target("acme", TargetKind.SOURCE, None, "mail/1"), 1, redis))
-            await impatient.ended(ForgettingRun(Target("acme", TargetKind.USER, "bob"), 1, redis))
-            await impatient.ended(ForgettingRun(Target("rival", TargetKind.USER, "ada"), 1, redis))
+                await impatient.wait_until_done(
+                    ForgettingRun(Target("acme", TargetKind.SOURCE, None, "mail/1"), 1, redis)
+                )
+            await impatient.wait_until_done(ForgettingRun(Target("acme", TargetKind.USER, "bob"), 1, redis))
+            await impatient.wait_until_done(ForgettingRun(Target("rival", TargetKind.USER, "ada"), 1, redis))
             release.set()
-            await RunningCompactions(connection).ended(ForgettingRun(ADA, 1, redis))
+            await RunningCompactions(connection).wait_until_done(ForgettingRun(ADA, 1, redis))

@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from lithify.archive import Findings, Rotation, SegmentWriter, index_newest, read_archive, read_newest, rewrite
 from lithify.archive.manifest import is_sealed
 from lithify.archive.segment import segment_paths
-from lithify.archiver.inspection import until_archived
+from lithify.archiver.inspection import wait_until_archived
 from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker
 from lithify.errors import Misconfigured, Unavailable
 from lithify.events import system_clock
@@ -152,7 +152,7 @@ async def test_after_kill_9_in_the_middle_every_acknowledged_event_is_in_the_arc
         assert done <= set(archived(tmp_path))
 
     async with archiving(redis, tmp_path, limits=CALM) as (_, _):
-        await until_archived(redis, 1)
+        await wait_until_archived(redis, 1)
     assert sorted(archived(tmp_path)) == sorted(accepted.values())
     assert all(map(is_sealed, segment_paths(tmp_path)))
 
@@ -281,17 +281,17 @@ async def test_what_is_not_archived_yet_is_not_trimmed(redis: Redis, tmp_path: P
 
 
 async def test_waiting_for_the_archive_ends_when_everything_accepted_is_in_it(redis: Redis, tmp_path: Path) -> None:
-    await until_archived(redis, PARTITIONS)
+    await wait_until_archived(redis, PARTITIONS)
     await accept(redis, "e1", "e2")
     async with archiving(redis, tmp_path):
-        await until_archived(redis, 1)
+        await wait_until_archived(redis, 1)
         assert archived(tmp_path) == ["e1", "e2"]
 
 
 async def test_waiting_for_an_archive_nobody_fills_ends_with_the_way_out(redis: Redis) -> None:
     await accept(redis, "e1")
     with pytest.raises(Unavailable, match="lithify worker archive"):
-        await until_archived(redis, 1, stall_s=0.0)
+        await wait_until_archived(redis, 1, stall_s=0.0)
 
 
 async def test_a_forgotten_entry_at_the_end_of_the_stream_is_not_waited_for(redis: Redis, tmp_path: Path) -> None:
@@ -299,5 +299,5 @@ async def test_a_forgotten_entry_at_the_end_of_the_stream_is_not_waited_for(redi
     [gone] = await accept(redis, "forgotten")
     await redis.xdel(STREAM, gone)
     async with archiving(redis, tmp_path):
-        await until_archived(redis, 1)
+        await wait_until_archived(redis, 1)
     assert archived(tmp_path) == ["e1"]

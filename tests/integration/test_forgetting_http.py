@@ -227,4 +227,4 @@ async def test_export_after_forgetting_yields_nothing(world: World) -> None:
 
 def test_target_of_a_strange_job_is_refused() -> None:
     with pytest.raises(Invalid, match="nothing that can be forgotten"):
-        Target.of_arguments({"tenant": "acme", "kind": "tenant", "user": None, "name": "", "events": []})
+        Target.from_arguments({"tenant": "acme", "kind": "tenant", "user": None, "name": "", "events": []})

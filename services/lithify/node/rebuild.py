@@ -16,7 +16,7 @@ import orjson
 from lithify.archive import Findings, index_newest, read_newest, whole_archive
 from lithify.archive.carrying import STATE, Carrier, pages
 from lithify.archive.checkpoint import Checkpoint, RebuildStep, clear_checkpoint
-from lithify.archiver.inspection import STALL_S, until_archived
+from lithify.archiver.inspection import STALL_S, wait_until_archived
 from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
 from lithify.batching import batched
 from lithify.embedder.records import becomes_memory, make_records, turn_memory
@@ -278,7 +278,7 @@ async def archive_everything(settings: Settings, archive: Path, redis: RedisPart
     """
     stall_s = max(STALL_S, 2 * settings.lease_ms / 1000)
     if redis.server is None:
-        await until_archived(redis.client, settings.partitions, stall_s)
+        await wait_until_archived(redis.client, settings.partitions, stall_s)
         return
     name = slot_name(settings.worker_name)
     limits = ConsumerSettings(block_ms=DRAIN_BLOCK_MS, lease_ms=settings.lease_ms)
@@ -289,7 +289,7 @@ async def archive_everything(settings: Settings, archive: Path, redis: RedisPart
         consumer = archive_consumer(worker, client, settings.partitions, name, limits, system_clock)
         running = asyncio.create_task(consumer.run(), name="archive")
         try:
-            await until_archived(redis.client, settings.partitions, stall_s)
+            await wait_until_archived(redis.client, settings.partitions, stall_s)
         finally:
             consumer.stop()
             await running

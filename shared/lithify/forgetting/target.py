@@ -72,9 +72,9 @@ class Target:
         return asdict(self) | {"events": list(self.events)}
 
     @classmethod
-    def of_arguments(cls, given: Mapping[str, JsonValue]) -> Self:
+    def from_arguments(cls, arguments: Mapping[str, JsonValue]) -> Self:
         """Raises Invalid if no target made these."""
-        match given:
+        match arguments:
             case {
                 "tenant": str(tenant),
                 "kind": ("memory" | "session" | "user" | "source") as kind,
@@ -83,7 +83,7 @@ class Target:
                 "events": list(events),
             }:
                 return cls(tenant, TargetKind(kind), user, name, tuple(map(str, events)))
-        raise Invalid(f"these arguments name nothing that can be forgotten: {sorted(given)}")
+        raise Invalid(f"these arguments name nothing that can be forgotten: {sorted(arguments)}")
 
 
 def memory_target(tenant: str, record: Record) -> Target:

@@ -76,9 +76,14 @@ def activity(partition: int) -> str:
     return f"{PREFIX}activity:{{{partition}}}"
 
 
-def access(tenant: str, user: str) -> str:
-    """Hash: how often each of a user's memories was recalled."""
+def use_counts(tenant: str, user: str) -> str:
+    """Hash: how often each of a user's memories was recalled; its name in Redis is an older word for it."""
     return f"{PREFIX}access:{_part(tenant)}:{_part(user)}"
+
+
+def every_use_count(tenant: str) -> str:
+    """Returns a pattern for SCAN: the use counts of all users of a tenant."""
+    return matching("access", tenant, None)
 
 
 def generation(tenant: str, subject: str) -> str:

@@ -1,6 +1,6 @@
 """Which summaries go with a forgotten turn."""
 
-from lithify.forgetter.records import find_covering, own_id
+from lithify.forgetter.records import find_covering, own_summary_id
 from lithify.store import Record
 
 
@@ -10,8 +10,8 @@ def summary(name: str, *sources: str, parents: tuple[str, ...] = (), support: tu
 
 
 FIRST = summary("first", "e1", "e2")
-SECOND = summary("second", "e3", support=(own_id(FIRST.payload),))
-THIRD = summary("third", "e4", parents=(own_id(SECOND.payload),))
+SECOND = summary("second", "e3", support=(own_summary_id(FIRST.payload),))
+THIRD = summary("third", "e4", parents=(own_summary_id(SECOND.payload),))
 OTHER = summary("other", "e5")
 ALL = [OTHER, THIRD, SECOND, FIRST]
 

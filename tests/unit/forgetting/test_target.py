@@ -47,7 +47,7 @@ def test_the_same_names_in_another_tenant_are_others(target: Target) -> None:
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_a_target_survives_the_queue(target: Target) -> None:
-    assert Target.of_arguments(target.arguments()) == target
+    assert Target.from_arguments(target.arguments()) == target
 
 
 def test_a_summary_is_forgotten_without_its_turns() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lithify.gatekeeper.decision import MAX_MENTIONS, add_mentions, read_earlier_decision
-from lithify.gatekeeper.neighbours import BatchMemory, NearMemory, similarities
+from lithify.gatekeeper.gated_turn import MAX_MENTIONS, add_mentions, read_earlier_gating
+from lithify.gatekeeper.neighbours import BatchMemory, NearMemory, repeated_scores
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.memory.gating.gate import LEARNED_CONFIG, PATTERN_CONFIG, GateConfig, GateDecision, blend, gate
@@ -29,34 +29,35 @@ def near(score: float, text: str = TEA, *mentions: str) -> NearMemory:
 
 
 def test_the_nearest_memory_that_is_repeated_is_joined() -> None:
-    judge = TurnGate(ALWAYS, MERGE_AT, ANALYSER)
+    turn_gate = TurnGate(ALWAYS, MERGE_AT, ANALYSER)
     other, same = near(0.99, TRIP), near(0.96)
-    assert judge.verdict(turn(), [], [other, same]).joins == same.id
-    assert judge.verdict(turn(), [], [other, near(0.94)]).joins is None
+    assert turn_gate.decide(turn(), [], [other, same]).joins == same.id
+    assert turn_gate.decide(turn(), [], [other, near(0.94)]).joins is None
 
 
 def test_a_turn_stays_with_the_memory_it_joined_once() -> None:
     joined = near(0.96, TEA, "e1")
-    assert TurnGate(ALWAYS, MERGE_AT, ANALYSER).verdict(turn(), [], [near(0.99), joined]).joins == joined.id
+    assert TurnGate(ALWAYS, MERGE_AT, ANALYSER).decide(turn(), [], [near(0.99), joined]).joins == joined.id
 
 
 def test_a_refused_turn_joins_nothing() -> None:
-    verdict = TurnGate(PATTERN_CONFIG, MERGE_AT, ANALYSER).verdict(turn(), [], [near(1.0)])
-    assert not verdict.decision.promote
-    assert verdict.memory_id is None
+    gated = TurnGate(PATTERN_CONFIG, MERGE_AT, ANALYSER).decide(turn(), [], [near(1.0)])
+    assert not gated.decision.promote
+    assert gated.memory_id is None
 
 
 def test_copies_count_up_to_the_five_nearest_and_never_the_turn_itself() -> None:
     found = [near(0.9, TEA, "a", "e1"), near(0.5, TRIP, "b", "c", "d")]
-    assert similarities(found, "e1") == [0.9, 0.9, 0.5, 0.5, 0.5]
+    assert repeated_scores(found, "e1") == [0.9, 0.9, 0.5, 0.5, 0.5]
 
 
-def test_the_shelf_shows_a_user_only_their_own_memories() -> None:
-    shelf, judge = BatchMemory(), TurnGate(ALWAYS, MERGE_AT, ANALYSER)
-    shelf.put(judge.verdict(turn("e1"), [], []))
+def test_the_batch_shows_a_user_only_their_own_memories() -> None:
+    memory = BatchMemory()
+    turn_gate = TurnGate(ALWAYS, MERGE_AT, ANALYSER)
+    memory.add(turn_gate.decide(turn("e1"), [], []))
     stranger = said("e3", user="bob")
-    assert [one.id for one in shelf.nearest(turn("e2"), [])] == [turn("e1").memory_id]
-    assert shelf.nearest(StoredTurn(turn_record(stranger), memory_id(stranger)), []) == []
+    assert [one.id for one in memory.find_nearest(turn("e2"), [])] == [turn("e1").memory_id]
+    assert memory.find_nearest(StoredTurn(turn_record(stranger), memory_id(stranger)), []) == []
 
 
 def test_a_stored_decision_is_read_as_it_was_made() -> None:
@@ -70,13 +71,11 @@ def test_the_turn_tells_more_than_its_memory() -> None:
     one = turn()
     own = replace(one.record, payload={**one.record.payload, **kept.as_payload()})
     told = replace(one.record, payload={**one.record.payload, **refused.as_payload()})
-    adopted, recorded = (
-        read_earlier_decision(replace(one, own=own)),
-        read_earlier_decision(replace(one, record=told, own=own)),
-    )
+    adopted = read_earlier_gating(replace(one, own=own))
+    recorded = read_earlier_gating(replace(one, record=told, own=own))
     assert (adopted and adopted.decision.score, adopted and adopted.memory_id) == (kept.score, one.memory_id)
     assert (recorded and recorded.decision.score, recorded and recorded.memory_id) == (refused.score, None)
-    assert read_earlier_decision(one) is None
+    assert read_earlier_gating(one) is None
 
 
 def test_the_oldest_mentions_make_room() -> None:
@@ -88,7 +87,7 @@ def test_the_oldest_mentions_make_room() -> None:
 
 def test_a_learned_worth_stands_for_structure_and_action() -> None:
     for worth, wanted in ((CONVINCED, 1.0), (INDIFFERENT, 0.0)):
-        decision = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, worth).verdict(turn(), [], []).decision
+        decision = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, worth).decide(turn(), [], []).decision
         assert (decision.d, decision.a) == pytest.approx((wanted, wanted), abs=1e-9)
         assert (decision.promote, decision.patterns) == (wanted == 1.0, "gp2+worth")
         assert blend(decision.t, decision.gconv, decision.gtech) == decision.score

@@ -36,7 +36,7 @@ class ArchiveWorker:
     thread: Executor
 
     async def handle(self, deliveries: Sequence[Delivery]) -> None:
-        """The events survive a power cut on return; only then may they be acknowledged.
+        """Appends the events, which survive a power cut on return; only then may they be acknowledged.
 
         An event whose acknowledgement is lost is appended again; readers take it once.
         """
@@ -45,11 +45,11 @@ class ArchiveWorker:
         crash_point("after_archive")
 
     async def seal(self) -> None:
-        """Seal the open segment, so that it can be rewritten. Raises Unavailable if the disk refuses."""
+        """Seals the open segment, so that it can be rewritten. Raises Unavailable if the disk refuses."""
         await asyncio.get_running_loop().run_in_executor(self.thread, self.writer.seal)
 
     async def keep_sealed(self) -> None:
-        """Runs beside the consumers: seals a segment that has reached its age even when no event comes."""
+        """Seals, beside the consumers, a segment that has reached its age even when no event comes."""
         while True:
             await asyncio.sleep(SEAL_CHECK_S)
             try:
@@ -62,7 +62,10 @@ class ArchiveWorker:
 async def open_archive_worker(
     archive: Path, name: str, clock: Clock, rotation: Rotation | None = None
 ) -> AsyncIterator[ArchiveWorker]:
-    """Everything handled is in sealed segments afterwards. Raises Misconfigured if the name is already in use."""
+    """Opens a worker; everything it handled is in sealed segments afterwards.
+
+    Raises Misconfigured if the name is already in use.
+    """
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, thread_name_prefix="archive") as thread:
         writer = await loop.run_in_executor(thread, SegmentWriter.open, archive, name, clock, rotation)
@@ -75,14 +78,17 @@ async def open_archive_worker(
 def archive_consumer(
     worker: ArchiveWorker, redis: Redis, partitions: int, name: str, limits: ConsumerSettings, clock: Clock
 ) -> Consumer:
-    """Name it like the writer: a process that takes over the name takes over its unacknowledged events at once."""
+    """Makes the consumer.
+
+    Name it like the writer: a process that takes over the name takes over its unacknowledged events at once.
+    """
     streams = [keys.turns(partition) for partition in range(partitions)]
     fitting = replace(limits, batch=BATCH, max_attempts=NEVER_DEAD)
     return Consumer(redis, streams, ARCHIVE, name, worker.handle, fitting, clock)
 
 
 def slot_name(worker_name: str | None) -> str:
-    """Stable across restarts, so that a process finds the segments and the messages of its last run again."""
+    """Returns a stable name, by which a restarted process finds its segments and messages again."""
     return f"{worker_name or socket.gethostname()}-0"
 
 

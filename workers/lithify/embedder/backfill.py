@@ -1,7 +1,7 @@
 """The job that makes the vectors which could not be made when their records were stored (spec 03 §3)."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -38,7 +38,7 @@ class BackfillParts:
 
 @dataclass(slots=True)
 class Repairs:
-    """What to write for some marked records; those in `tiers` and `cleared` lose their markers."""
+    """Holds what to write for some marked records; those in `tiers` and `cleared` lose their markers."""
 
     tiers: dict[str, Mapping[str, Vector]] = field(default_factory=dict)
     cleared: list[str] = field(default_factory=list)
@@ -47,8 +47,10 @@ class Repairs:
 
 
 async def backfill(context: JobContext[BackfillParts]) -> JsonValue:
-    """Idempotent, and resumes behind the last page it finished. Counts markers that were `restored` from the full
-    vector or `dropped` because they never can be, and records that were `embedded` or are `remaining` for next time.
+    """Makes the missing vectors; idempotent, and resumes behind the last page it finished.
+
+    Returns counts: markers that were `restored` from the full vector or `dropped` because they never can be, and
+    records that were `embedded` or are `remaining` for next time.
     """
     counts, after = read_checkpoint(await context.resume())
     while True:
@@ -75,8 +77,9 @@ def read_checkpoint(checkpoint: JsonValue) -> tuple[Counter[str], str | None]:
 
 
 def plan_repairs(records: Sequence[Record], embedder: Embedder) -> Repairs:
-    """Tiers from the full vector where there is one, else from the text: work for an executor."""
-    repairs, shape = Repairs(), tier_shape(embedder.manifest)
+    """Makes tiers from the full vector where there is one, else from the text: work for an executor."""
+    repairs = Repairs()
+    shape = tier_shape(embedder.manifest)
     bare = []
     for record in records:
         if FULL_TIER in record.vectors or not text_of(record):
@@ -92,7 +95,8 @@ def plan_repairs(records: Sequence[Record], embedder: Embedder) -> Repairs:
 
 
 def restore(record: Record, shape: Cascade, repairs: Repairs) -> None:
-    full, has_metadata = record.vectors.get(FULL_TIER), bool(text_of(record))
+    full = record.vectors.get(FULL_TIER)
+    has_metadata = bool(text_of(record))
     plans = [plan_backfill(shape, marker, full, has_metadata=has_metadata) for marker in markers_of(record)]
     tiers = {plan.tier: plan.vector for plan in plans if isinstance(plan, Restore)}
     if tiers:
@@ -104,14 +108,17 @@ def restore(record: Record, shape: Cascade, repairs: Repairs) -> None:
 
 
 def markers_of(record: Record) -> list[object]:
-    """A full vector that is there after all was written by a run that died before it removed the marker."""
+    """Returns the tiers a record lacks by its markers.
+
+    A full vector that is there after all was written by a run that died before it removed the marker.
+    """
     marked = record.payload[MISSING_TIERS]
     markers = marked if isinstance(marked, list) else [marked]
     return [marker for marker in markers if marker != FULL_TIER or FULL_TIER not in record.vectors]
 
 
 def tier_shape(manifest: Manifest) -> Cascade:
-    """Sizes only: thresholds play no part in repairs."""
+    """Returns the sizes of the tiers; thresholds play no part in repairs."""
     dims = manifest.tiers or (manifest.dimensions,)
     return Cascade(dims, (1.0,) * (len(dims) - 1))
 
@@ -121,13 +128,15 @@ def text_of(record: Record) -> str:
 
 
 async def write_repairs(parts: BackfillParts, repairs: Repairs) -> None:
-    """Vectors first: dying in between leaves the markers, and the next run does the same again."""
+    """Writes the vectors first: dying in between leaves the markers, and the next run does the same again."""
     await parts.store.set_vectors(EVERY_TENANT, COLLECTION, repairs.tiers)
     crash_point("backfill_written")
     if repaired := [*repairs.tiers, *repairs.cleared]:
         await parts.store.set_payload(EVERY_TENANT, COLLECTION, Where().ids(repaired), {MISSING_TIERS: []})
     turns = [record for record in repairs.embedded if record.payload.get("kind") == "turn"]
-    await mark_receipts(parts, turns)
+    # The error of the first attempt is history.
+    fields: Mapping[str, str | int] = {"error": "", "backfilled_at": parts.clock()}
+    await Receipts(parts.redis).mark_all((turn.payload["tenant"], turn.payload["event_id"], fields) for turn in turns)
     # The gate has passed over them.
     await publish_again(parts.redis, parts.partitions, map(event_of, turns))
 
@@ -135,13 +144,3 @@ async def write_repairs(parts: BackfillParts, repairs: Repairs) -> None:
 def event_of(turn: Record) -> Event:
     known: dict[str, Any] = {name: turn.payload.get(name) for name in FIELDS}
     return Event(**known)
-
-
-async def mark_receipts(parts: BackfillParts, turns: Iterable[Record]) -> None:
-    """The error of the first attempt is history."""
-    fields: Mapping[str, str | int] = {"error": "", "backfilled_at": parts.clock()}
-    by_tenant: dict[str, list[tuple[str, Mapping[str, str | int]]]] = defaultdict(list)
-    for turn in turns:
-        by_tenant[turn.payload["tenant"]].append((turn.payload["event_id"], fields))
-    for tenant, marks in by_tenant.items():
-        await Receipts(parts.redis).mark(tenant, marks)

@@ -21,7 +21,10 @@ HEARTBEAT = "heartbeat"
 
 
 def why_ignored(event: Event) -> str | None:
-    """Tool output and heartbeats are receipted and shown in the tail, never recalled (spec 01 §5)."""
+    """Says why an event is never recalled; None if it may be.
+
+    Tool output and heartbeats only have a receipt and a place in the tail (spec 01 §5).
+    """
     if event.role == Role.TOOL:
         return f"role {event.role} never becomes memory"
     return "a heartbeat never becomes memory" if event.source_kind == HEARTBEAT else None
@@ -32,7 +35,9 @@ def becomes_memory(event: Event) -> bool:
 
 
 def make_records(events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser) -> list[Record]:
-    """CPU-bound: embeds all texts in one call. The same event always gives the same point.
+    """Makes the records of events; CPU-bound, for all texts are embedded in one call.
+
+    An event always gives the same point.
 
     Raises what the model raises if it cannot embed one of them.
     """
@@ -46,7 +51,10 @@ def make_records(events: Sequence[Event], embedder: Embedder, analyser: LexicalA
 def make_records_leniently(
     events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser
 ) -> list[tuple[Record, str | None]]:
-    """Like `make_records`, but a turn that cannot be embedded is found by its words, and its error stands beside it."""
+    """Makes the records of events, also of those that cannot be embedded: these are found by their words only.
+
+    Beside each record stands why it has no vectors.
+    """
     embedded = embed_each([event.text for event in events], embedder)
     return [
         (make_record(event, one, embedder, analyser), one.error) for event, one in zip(events, embedded, strict=True)

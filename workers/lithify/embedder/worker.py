@@ -1,7 +1,7 @@
 """One batch of deliveries from the stream to the store: embed, upsert, announce, mark the receipts."""
 
 import asyncio
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point, publish_stored
+from lithify.streams.receipts import Mark
 from lithify.telemetry.metrics import ACCEPT_TO_SEARCHABLE
 from lithify.telemetry.trace_context import trace_id_of
 
@@ -28,14 +29,20 @@ REMEMBERED: Final = 512
 
 
 class LatenessMeter:
-    """Counts what one consumer stored; the percentiles are those of its newest turns."""
+    """Measures how long turns waited from being accepted to being searchable, for the heartbeat and the metrics.
+
+    Counts what one consumer stored; the percentiles are those of its newest turns.
+    """
 
     def __init__(self) -> None:
         self._stored = 0
         self._newest: deque[int] = deque(maxlen=REMEMBERED)
 
     def note(self, deliveries: Iterable[Delivery], now_ms: int) -> None:
-        """Redis named each entry by the moment it was accepted; a dead letter sent again counts from then on."""
+        """Notes turns that are searchable now. They waited since the moment Redis named their entry by.
+
+        A dead letter that was sent again counts from its new entry on.
+        """
         for delivery in deliveries:
             waited_ms = max(0, now_ms - accepted_ms(delivery.stream_id))
             self._stored += 1
@@ -43,11 +50,11 @@ class LatenessMeter:
             ACCEPT_TO_SEARCHABLE.observe(waited_ms / 1000)
 
     def outcomes(self) -> dict[str, int]:
-        """Percentiles are told once there is something to tell."""
-        told = {"stored": self._stored}
+        """Returns the counts for the heartbeat; percentiles stand there once there is something to measure."""
+        counts = {"stored": self._stored}
         if ordered := sorted(self._newest):
-            told |= {"lateness_p50_ms": percentile(ordered, 50), "lateness_p95_ms": percentile(ordered, 95)}
-        return told
+            counts |= {"lateness_p50_ms": percentile(ordered, 50), "lateness_p95_ms": percentile(ordered, 95)}
+        return counts
 
 
 def accepted_ms(stream_id: str) -> int:
@@ -55,11 +62,9 @@ def accepted_ms(stream_id: str) -> int:
 
 
 def percentile(ordered: list[int], percent: int) -> int:
-    """The nearest rank: a value that was measured, never one in between."""
+    """Returns the nearest rank: a value that was measured, never one in between."""
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
 
-
-Marks = Mapping[str, str | int]
 
 log = structlog.get_logger(__name__)
 
@@ -81,22 +86,31 @@ class EmbeddingWorker:
     lateness: LatenessMeter = field(default_factory=LatenessMeter)
 
     async def handle(self, deliveries: Sequence[Delivery]) -> None:
-        """The events are searchable on return, save for those that were forgotten; then they may be acknowledged."""
-        deliveries = await self._not_forgotten(deliveries)
-        ignored = [(d.event, {"ignored": reason}) for d in deliveries if (reason := why_ignored(d.event))]
-        kept = [d for d in deliveries if not why_ignored(d.event)]
-        errors = await self._store([d.event for d in kept]) if kept else []
+        """Makes the events searchable, save for those that were forgotten; then they may be acknowledged."""
+        deliveries = await self._drop_forgotten(deliveries)
+        ignored: list[Mark] = []
+        kept: list[Delivery] = []
+        for delivery in deliveries:
+            if reason := why_ignored(delivery.event):
+                ignored.append(receipt_mark(delivery.event, {"ignored": reason}))
+            else:
+                kept.append(delivery)
+        errors = await self._store([delivery.event for delivery in kept]) if kept else []
         crash_point("after_upsert")
-        await self._take_back([d.event for d in kept])
+        await self._take_back([delivery.event for delivery in kept])
         await publish_stored(self.redis, kept)
         crash_point("after_publish")
         now = self.clock()
-        stored = [(d.event, stored_marks(now, error) | traced(d.event)) for d, error in zip(kept, errors, strict=True)]
-        await self._mark([*stored, *ignored])
+        log_traced(delivery.event for delivery in kept)
+        stored = [
+            receipt_mark(delivery.event, stored_fields(delivery.event, now, error))
+            for delivery, error in zip(kept, errors, strict=True)
+        ]
+        await Receipts(self.redis).mark_all([*stored, *ignored])
         self.lateness.note(kept, now)
 
     async def _store(self, events: Sequence[Event]) -> list[str | None]:
-        """Returns, for each event, why it could not be embedded."""
+        """Writes the events' records and returns, for each event, why it could not be embedded."""
         loop = asyncio.get_running_loop()
         made = await loop.run_in_executor(self.executor, make_records_leniently, events, self.embedder, self.analyser)
         crash_point("after_embed")
@@ -107,33 +121,38 @@ class EmbeddingWorker:
             log.error("turns_stored_without_vectors", failed=failed, batch=len(errors))
         return errors
 
-    async def _not_forgotten(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
-        forgotten = await are_forgotten(self.redis, [d.event for d in deliveries])
+    async def _drop_forgotten(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
+        forgotten = await are_forgotten(self.redis, [delivery.event for delivery in deliveries])
         return list(compress(deliveries, map(not_, forgotten)))
 
     async def _take_back(self, events: Sequence[Event]) -> None:
-        """Forgetting may have passed while these were embedded, above all if this process had slept meanwhile."""
-        gone, family = compress(events, await are_forgotten(self.redis, events)), self.embedder.manifest.family
+        """Deletes what was forgotten while it was embedded, above all if this process had slept meanwhile."""
+        gone = compress(events, await are_forgotten(self.redis, events))
+        family = self.embedder.manifest.family
         if ids := [point_id(event.tenant, "turn", event.event_id, family) for event in gone]:
             await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(ids))
 
-    async def _mark(self, marks: Iterable[tuple[Event, Marks]]) -> None:
-        by_tenant: dict[str, list[tuple[str, Marks]]] = defaultdict(list)
-        for event, fields in marks:
-            by_tenant[event.tenant].append((event.event_id, fields))
-        for tenant, marked in by_tenant.items():
-            await Receipts(self.redis).mark(tenant, marked)
+
+def log_traced(events: Iterable[Event]) -> None:
+    """Logs each event that its host follows by a trace."""
+    for event in events:
+        if trace_id := trace_id_of(event.traceparent):
+            log.info("event_stored", event_id=event.event_id, trace_id=trace_id)
 
 
-def traced(event: Event) -> dict[str, str | int]:
-    """Of a turn whose host follows it, the log tells each step and the receipt names the trace."""
-    trace_id = trace_id_of(event.traceparent)
-    if trace_id is None:
-        return {}
-    log.info("event_stored", event_id=event.event_id, trace_id=trace_id)
-    return {"trace_id": trace_id}
+def stored_fields(event: Event, now_ms: int, error: str | None) -> dict[str, str | int]:
+    """Returns what the receipt of a stored turn says.
+
+    `embedded_at` says that the turn can be recalled, `error` that for now only its words can be found, `trace_id`
+    by which trace its host follows it.
+    """
+    fields: dict[str, str | int] = {"embedded_at": now_ms}
+    if error is not None:
+        fields["error"] = error
+    if trace_id := trace_id_of(event.traceparent):
+        fields["trace_id"] = trace_id
+    return fields
 
 
-def stored_marks(now_ms: int, error: str | None) -> dict[str, str | int]:
-    """`embedded_at` says that the turn can be recalled; `error` that for now only its words can be found."""
-    return {"embedded_at": now_ms} if error is None else {"embedded_at": now_ms, "error": error}
+def receipt_mark(event: Event, fields: Mapping[str, str | int]) -> Mark:
+    return event.tenant, event.event_id, fields

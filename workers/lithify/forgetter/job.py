@@ -38,14 +38,17 @@ PATIENCE_S: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class RunningCompactions:
-    """One that starts later finds nothing to summarise."""
+    """Compactions that had read a session before its turns were deleted: they could still write a summary.
+
+    One that starts later finds nothing to summarise.
+    """
 
     jobs: BlockingRedis
     patience_s: float = PATIENCE_S
 
-    async def ended(self, case: ForgettingRun) -> None:
+    async def wait_until_done(self, run: ForgettingRun) -> None:
         given_up = time.monotonic() + self.patience_s
-        while await in_thread(self._running, case.target):
+        while await in_thread(self._running, run.target):
             if time.monotonic() > given_up:
                 raise Unavailable("a compaction of what is to be forgotten is still running")
             await asyncio.sleep(POLL_S)
@@ -69,7 +72,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Forgetter:
-    """What the job works with. It runs where the archive lies; `seal` is that of the archive worker beside it."""
+    """Holds what the job works with. It runs where the archive lies; `seal` is that of the archive worker beside it."""
 
     store: VectorStore
     redis: Redis
@@ -79,7 +82,10 @@ class Forgetter:
     seal: Seal | None = None
 
     def places(self) -> Sequence[Place]:
-        """In their order: what a worker or a rebuild could bring back is cleared before what they would bring it to."""
+        """Returns the places in the order in which they are cleared.
+
+        What a worker or a rebuild could bring back goes before what they would bring it to.
+        """
         return (
             Sessions(self.redis, self.partitions),
             Backlog(self.redis, self.partitions),
@@ -100,25 +106,25 @@ async def forget(
     events: list[JsonValue],
     before: int,
 ) -> JsonValue:
-    """Everything of the target that was accepted up to `before` is gone on return, and that was checked.
+    """Removes everything of the target that was accepted up to `before`, and checks that it is gone.
 
     May be repeated as a whole, and is after a crash. Raises Unavailable while something prevents it, Invalid for a
     request that is too old to tell what came after it.
     """
-    given = {"tenant": tenant, "kind": kind, "user": user, "name": name, "events": events}
+    arguments = {"tenant": tenant, "kind": kind, "user": user, "name": name, "events": events}
     parts = context.parts
-    case = ForgettingRun(Target.of_arguments(given), before, parts.redis)
+    run = ForgettingRun(Target.from_arguments(arguments), before, parts.redis)
     await refuse_stale(parts, before)
-    await put_tombstones(parts.redis, case.target, before)
+    await put_tombstones(parts.redis, run.target, before)
     crash_point("forget_marked")
     removed = Counter(read_checkpoint(await context.resume()))
     for _ in range(ROUNDS):
-        await clear(context, case, removed)
-        await RunningCompactions(context.connection).ended(case)
-        left = await still_there(parts.places(), case)
+        await clear(context, run, removed)
+        await RunningCompactions(context.connection).wait_until_done(run)
+        left = await count_left(parts.places(), run)
         if not left:
             log.info("forgotten", kind=kind, removed=removed.total())
-            return receipt(case, removed, parts.clock())
+            return make_receipt(run, removed, parts.clock())
     raise Unavailable(f"something still brings back what was forgotten: {left}")
 
 
@@ -128,20 +134,20 @@ async def refuse_stale(parts: Forgetter, before_ms: int) -> None:
         raise Invalid(f"this was asked for {age_ms // 3_600_000} hours ago and would take newer turns along; ask again")
 
 
-async def clear(context: JobContext[Forgetter], case: ForgettingRun, removed: Counter[str]) -> None:
+async def clear(context: JobContext[Forgetter], run: ForgettingRun, removed: Counter[str]) -> None:
     for place in context.parts.places():
-        removed[place.name] += await place.clear(case)
+        removed[place.name] += await place.clear(run)
         await context.checkpoint(dict(removed))
         crash_point(f"forget_{place.name}")
 
 
-async def still_there(places: Sequence[Place], case: ForgettingRun) -> dict[str, int]:
-    counted = {place.name: await place.left(case) for place in places}
+async def count_left(places: Sequence[Place], run: ForgettingRun) -> dict[str, int]:
+    counted = {place.name: await place.count_left(run) for place in places}
     return {name: count for name, count in counted.items() if count}
 
 
 def read_checkpoint(checkpoint: JsonValue) -> Mapping[str, int]:
-    """What an earlier attempt had removed; nothing is skipped because of it."""
+    """Reads the counts of an earlier attempt; nothing is skipped because of it."""
     match checkpoint:
         case None:
             return {}
@@ -150,10 +156,10 @@ def read_checkpoint(checkpoint: JsonValue) -> Mapping[str, int]:
     raise Invalid(f"the checkpoint of a forgetting is not one of its own: {checkpoint!r}")
 
 
-def receipt(case: ForgettingRun, removed: Counter[str], now_ms: int) -> JsonValue:
+def make_receipt(run: ForgettingRun, removed: Counter[str], now_ms: int) -> JsonValue:
     return {
-        "target": case.target.arguments(),
-        "before": case.before_ms,
+        "target": run.target.arguments(),
+        "before": run.before_ms,
         "removed": dict(removed),
         "verified": True,
         "at": now_ms,

@@ -18,20 +18,25 @@ PORTION: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ForgettingRun:
+    """One forgetting under way: what is meant, up to which moment, and how a place finds out what of its own is."""
+
     target: Target
     before_ms: int
     redis: Redis
 
-    async def doomed_ids(self, event_ids: Iterable[str]) -> set[str]:
-        """Of events that are meant, those that did not come after the request."""
+    async def find_doomed_ids(self, event_ids: Iterable[str]) -> set[str]:
+        """Returns those of the targeted events that did not come after the request."""
         named = set(event_ids)
         return named - await find_accepted_later(self.redis, self.target.tenant, named, self.before_ms)
 
-    async def doomed_events(self, events: Sequence[Event]) -> set[str]:
-        return await self.doomed_ids(event.event_id for event in events if self.target.covers(event))
+    async def find_doomed_events(self, events: Sequence[Event]) -> set[str]:
+        return await self.find_doomed_ids(event.event_id for event in events if self.target.covers(event))
 
     async def drop_receipts(self, event_ids: Collection[str]) -> None:
-        """Before the events themselves: from then on they count as old, and a crash leaves no receipt unknown."""
+        """Deletes the receipts of events, before the events themselves.
+
+        From then on the events count as old, and a crash leaves no receipt unknown.
+        """
         names = (keys.receipt(self.target.tenant, event_id) for event_id in event_ids)
         for portion in batched(names, PORTION):
             with outages():
@@ -39,14 +44,17 @@ class ForgettingRun:
 
 
 class Place(Protocol):
-    """Both may be repeated, and raise Unavailable while a server, the disk or a worker's grip prevents them."""
+    """A place can be cleared, and asked what is left.
+
+    Both may be repeated, and raise Unavailable while a server, the disk or a worker's grip prevents them.
+    """
 
     @property
     def name(self) -> str:
-        """As the receipt calls it."""
+        """Names the place in the receipt."""
 
-    async def clear(self, case: ForgettingRun) -> int:
+    async def clear(self, run: ForgettingRun) -> int:
         """Removes what is doomed and says how much that was."""
 
-    async def left(self, case: ForgettingRun) -> int:
+    async def count_left(self, run: ForgettingRun) -> int:
         """Counts, by looking again, what should be gone."""

@@ -25,9 +25,13 @@ from lithify.streams.outage import outages
 AUTHORED = "authored"
 SUMMARY = "summary"
 
+PAGE: Final = 256
+
 
 def target_condition(target: Target) -> Where:
-    """To be used in the target's scope. Durable memories and guidance keep session and source of their turn."""
+    """Returns what picks the target's own records in its scope; memories and guidance keep session and source of their
+    turn.
+    """
     match target.kind:
         case TargetKind.USER:
             return Where().differs("kind", AUTHORED)
@@ -41,12 +45,9 @@ def target_condition(target: Target) -> Where:
             return Where().ids([target.name])
 
 
-PAGE: Final = 256
-
-
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """What one page of records takes along; `events` are the turns among them."""
+    """Records of one page and what they take along; `events` are the turns among them."""
 
     records: Sequence[Record] = ()
     summaries: Sequence[Record] = ()
@@ -73,95 +74,96 @@ class Records:
     archive: Path
     name: str = "memories"
 
-    async def clear(self, case: ForgettingRun) -> int:
+    async def clear(self, run: ForgettingRun) -> int:
         removed = 0
         with whole_archive(self.archive):
-            for collection in await self._collections():
-                async for doomed in self._doomed(case, collection):
-                    await self._forget(case, collection, doomed)
+            for collection in await self._collection_names():
+                async for doomed in self._find_doomed(run, collection):
+                    await self._forget(run, collection, doomed)
                     crash_point("forget_page")
                     removed += len(doomed.ids)
-        if case.target.kind is TargetKind.USER:
-            await drop_use_counts(self.redis, case.target.tenant, case.target.user or "")
+        if run.target.kind is TargetKind.USER:
+            await drop_use_counts(self.redis, run.target.tenant, run.target.user or "")
         return removed
 
-    async def left(self, case: ForgettingRun) -> int:
+    async def count_left(self, run: ForgettingRun) -> int:
         found = 0
-        for collection in await self._collections():
-            found += sum([len(doomed.ids) async for doomed in self._doomed(case, collection)])
-            if case.target.events:
-                where = Where().equals("kind", SUMMARY).any_of("source_ids", case.target.events)
-                found += await self.store.count(case.target.scope, collection, where)
+        for collection in await self._collection_names():
+            found += sum([len(doomed.ids) async for doomed in self._find_doomed(run, collection)])
+            if run.target.events:
+                where = Where().equals("kind", SUMMARY).any_of("source_ids", run.target.events)
+                found += await self.store.count(run.target.scope, collection, where)
         return found
 
-    async def _collections(self) -> list[str]:
+    async def _collection_names(self) -> list[str]:
         names = [spec.name for spec in await self.store.collections()]
         return [name for name in names if name == COLLECTION or name.startswith(f"{COLLECTION}-")]
 
-    async def _doomed(self, case: ForgettingRun, collection: str) -> AsyncIterator[Doomed]:
-        async for page in self._pages(case, collection):
+    async def _find_doomed(self, run: ForgettingRun, collection: str) -> AsyncIterator[Doomed]:
+        async for page in self._pages(run, collection):
             said = {str(event) for record in page if (event := record.payload.get("event_id"))}
-            covered = {source for record in page for source in sources(record)}
-            events = await case.doomed_ids(said | covered)
-            doomed = [record for record in page if is_doomed(record, case.target.name, events)]
+            covered = {source for record in page for source in source_ids(record)}
+            events = await run.find_doomed_ids(said | covered)
+            doomed = [record for record in page if is_doomed(record, run.target.name, events)]
             if doomed:
-                summaries = await self._summaries(case, collection, doomed, events)
+                summaries = await self._find_summaries(run, collection, doomed, events)
                 yield Doomed(doomed, summaries, events & said)
 
-    async def _pages(self, case: ForgettingRun, collection: str) -> AsyncIterator[list[Record]]:
+    async def _pages(self, run: ForgettingRun, collection: str) -> AsyncIterator[list[Record]]:
         after: str | None = None
         while True:
-            where, scope = target_condition(case.target), case.target.scope
+            where = target_condition(run.target)
+            scope = run.target.scope
             page = await self.store.scroll(scope, collection, where, limit=PAGE, after=after)
             yield page.records
             if page.next is None:
                 return
             after = page.next
 
-    async def _summaries(
-        self, case: ForgettingRun, collection: str, doomed: Sequence[Record], events: Collection[str]
+    async def _find_summaries(
+        self, run: ForgettingRun, collection: str, doomed: Sequence[Record], events: Collection[str]
     ) -> list[Record]:
-        """Of a whole session they are met by themselves; else they are looked for in the sessions of the turns."""
-        if case.target.is_whole_session:
+        """Finds summaries that go along in the sessions of the turns; those of whole sessions are met by themselves."""
+        if run.target.is_whole_session:
             return []
         found: list[Record] = []
         for user, session in {(r.payload["user"], s) for r in doomed if (s := r.payload.get("session"))}:
-            scope = TenantScope(case.target.tenant, user)
+            scope = TenantScope(run.target.tenant, user)
             where = Where().equals("kind", SUMMARY).equals("session", session)
             listed = [record async for record in every_record(self.store, scope, collection, where)]
             found += find_covering(listed, events, {record.id for record in doomed})
         return found
 
-    async def _forget(self, case: ForgettingRun, collection: str, doomed: Doomed) -> None:
-        """What is derived before what it was derived from: a crash in between must leave the way to the former."""
-        await self._give_back(case, collection, doomed)
-        await self._unmention(case, collection, doomed)
-        await case.drop_receipts(doomed.events)
+    async def _forget(self, run: ForgettingRun, collection: str, doomed: Doomed) -> None:
+        """Deletes records, the derived ones before their origins: a crash must leave the way to the former."""
+        await self._reactivate(run, collection, doomed)
+        await self._remove_mentions(run, collection, doomed)
+        await run.drop_receipts(doomed.events)
         for user in doomed.owners:
-            await drop_use_counts(self.redis, case.target.tenant, user, doomed.ids)
+            await drop_use_counts(self.redis, run.target.tenant, user, doomed.ids)
         for records in filter(None, (doomed.summaries, doomed.records)):
             where = Where().ids([record.id for record in records])
-            await self.store.delete(case.target.scope, collection, where)
+            await self.store.delete(run.target.scope, collection, where)
         for user in doomed.owners:
-            await bump(self.redis, case.target.tenant, durable_subject(user))
+            await bump(self.redis, run.target.tenant, durable_subject(user))
 
-    async def _give_back(self, case: ForgettingRun, collection: str, doomed: Doomed) -> None:
-        """The turns that stay are active again where their summary goes."""
+    async def _reactivate(self, run: ForgettingRun, collection: str, doomed: Doomed) -> None:
+        """Makes turns that stay active again where their summary goes."""
         gone = {r.id for r in (*doomed.records, *doomed.summaries) if r.payload.get("kind") == SUMMARY}
         if not gone:
             return
         kept = Where().any_of("compacted_into", gone).without_ids(doomed.ids)
-        turns = [r async for r in every_record(self.store, case.target.scope, collection, kept)]
-        await self.store.set_payload(case.target.scope, collection, kept, {"active": True, "compacted_into": None})
+        turns = [r async for r in every_record(self.store, run.target.scope, collection, kept)]
+        await self.store.set_payload(run.target.scope, collection, kept, {"active": True, "compacted_into": None})
         marks = [(str(turn.payload["event_id"]), {"compacted_into": ""}) for turn in turns]
-        await Receipts(self.redis).mark(case.target.tenant, marks)
+        await Receipts(self.redis).mark(run.target.tenant, marks)
 
-    async def _unmention(self, case: ForgettingRun, collection: str, doomed: Doomed) -> None:
-        """A memory that another turn had made stays, and no longer names the forgotten one."""
-        if case.target.kind is TargetKind.USER or not doomed.events:
+    async def _remove_mentions(self, run: ForgettingRun, collection: str, doomed: Doomed) -> None:
+        """Takes forgotten turns out of the memories that other turns had made, which stay."""
+        if run.target.kind is TargetKind.USER or not doomed.events:
             return
         for user in doomed.owners:
-            scope = TenantScope(case.target.tenant, user)
+            scope = TenantScope(run.target.tenant, user)
             where = Where().equals("kind", "memory").any_of("mentions", doomed.events).without_ids(doomed.ids)
             async for memory in every_record(self.store, scope, collection, where):
                 rest = [name for name in memory.payload["mentions"] if name not in doomed.events]
@@ -169,53 +171,58 @@ class Records:
 
 
 def is_doomed(record: Record, named: str, events: Collection[str]) -> bool:
-    """Of a record that is meant: everything but what was said, or made of what was said, after the request."""
+    """Tells whether a targeted record goes: all but what was said, or made of what was said, after the request."""
     if record.payload.get("kind") == SUMMARY:
-        return record.id == named or not sources(record).isdisjoint(events)
+        return record.id == named or not source_ids(record).isdisjoint(events)
     event = record.payload.get("event_id")
     return event is None or event in events
 
 
 def find_covering(summaries: Sequence[Record], events: Collection[str], ids: Collection[str] = ()) -> list[Record]:
-    """Those that cover one of the events or are named by their ids, and those that were written with such a one at
-    hand: an abstractive summary may have taken over its words."""
-    doomed = {record.id: record for record in summaries if record.id in ids or not sources(record).isdisjoint(events)}
+    """Returns the summaries that may hold words of a forgotten turn.
+
+    These cover one of the events or are named by their ids, or were written with such a one at hand: an abstractive
+    summary may have taken over its words.
+    """
+    doomed = {
+        record.id: record for record in summaries if record.id in ids or not source_ids(record).isdisjoint(events)
+    }
     rest = {record.id: record for record in summaries if record.id not in doomed}
-    while found := _resting_on(rest.values(), {own_id(record.payload) for record in doomed.values()}):
+    while found := _resting_on(rest.values(), {own_summary_id(record.payload) for record in doomed.values()}):
         doomed |= found
         rest = {id_: record for id_, record in rest.items() if id_ not in found}
     return list(doomed.values())
 
 
 def _resting_on(summaries: Iterable[Record], doomed: Collection[str]) -> dict[str, Record]:
-    return {record.id: record for record in summaries if not foundations(record.payload).isdisjoint(doomed)}
+    return {record.id: record for record in summaries if not support_ids(record.payload).isdisjoint(doomed)}
 
 
-def sources(record: Record) -> set[str]:
+def source_ids(record: Record) -> set[str]:
     return set(record.payload.get("source_ids", ()))
 
 
-def own_id(payload: Mapping[str, Any]) -> str:
-    """As other summaries name it."""
+def own_summary_id(payload: Mapping[str, Any]) -> str:
+    """Returns the id by which other summaries name this one."""
     return summary_id(payload.get("session") or "", payload.get("source_ids", ()))
 
 
-def foundations(payload: Mapping[str, Any]) -> set[str]:
+def support_ids(payload: Mapping[str, Any]) -> set[str]:
     lineage = payload.get("lineage") or {}
     return {*lineage.get("parent_summary_ids", ()), *lineage.get("support_summary_ids", ())}
 
 
 async def drop_use_counts(redis: Redis, tenant: str, user: str, ids: Collection[str] | None = None) -> None:
-    """The counts of a user's memories, of all or of some; what is shared is counted with every user.
+    """Forgets how often a user's memories were used, of all or of some; what is shared is counted with every user.
 
     Raises Unavailable if Redis did not answer.
     """
     with outages():
         if ids is None:
-            await redis.delete(keys.access(tenant, user))
+            await redis.delete(keys.use_counts(tenant, user))
             return
-        names = [keys.access(tenant, user).encode()]
+        names = [keys.use_counts(tenant, user).encode()]
         if user == SHARED:
-            names += [name async for name in redis.scan_iter(keys.matching("access", tenant, None), count=SCAN)]
+            names += [name async for name in redis.scan_iter(keys.every_use_count(tenant), count=SCAN)]
         for name in names:
             await redis.hdel(name.decode(), *ids)

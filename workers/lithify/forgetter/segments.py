@@ -33,27 +33,28 @@ class Segments:
     seal: Seal | None = None
     name: str = "archive"
 
-    async def clear(self, case: ForgettingRun) -> int:
-        """Raises Unavailable while a rebuild runs, which excludes the rewriting."""
+    async def clear(self, run: ForgettingRun) -> int:
+        """Rewrites the segments. Raises Unavailable while a rebuild runs, which excludes that."""
         if self.seal is not None:
             await self.seal()
-        found = await self._survey(case)
-        await case.drop_receipts(found.doomed)
+        found = await self._survey(run)
+        await run.drop_receipts(found.doomed)
         if not found.lines and not found.damaged:
             return 0
-        keep = partial(is_kept, case.target, found.later)
+        keep = partial(is_kept, run.target, found.later)
         return (await asyncio.to_thread(rewrite, self.archive, keep)).removed
 
-    async def left(self, case: ForgettingRun) -> int:
-        return (await self._survey(case)).lines
+    async def count_left(self, run: ForgettingRun) -> int:
+        return (await self._survey(run)).lines
 
-    async def _survey(self, case: ForgettingRun) -> Survey:
-        return await asyncio.to_thread(survey, self.archive, case.target, case.before_ms)
+    async def _survey(self, run: ForgettingRun) -> Survey:
+        return await asyncio.to_thread(survey, self.archive, run.target, run.before_ms)
 
 
 def survey(archive: Path, target: Target, before_ms: int) -> Survey:
-    """Reads everything there is, the open segments too."""
-    found, findings = Survey(), Findings()
+    """Reads everything there is, the open segments too, and returns what of it the target means."""
+    found = Survey()
+    findings = Findings()
     for archived in read_archive(archive, findings):
         if not target.covers(archived.event):
             continue

@@ -24,81 +24,86 @@ class TailEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
+    """Clears the newest turns, positions, states of compaction and last activity of sessions."""
+
     redis: Redis
     partitions: int
     name: str = "tails"
 
-    async def clear(self, case: ForgettingRun) -> int:
+    async def clear(self, run: ForgettingRun) -> int:
         removed = 0
-        async for key in self._keys(case, "tail"):
-            removed += await self._clear_tail(case, key)
-        async for key in self._whole(case):
-            await self._untail(case, key, [])
+        async for key in self._keys(run, "tail"):
+            removed += await self._clear_tail(run, key)
+        async for key in self._whole_sessions(run):
+            await self._untail(run, key, [])
             with outages():
-                await self.redis.delete(self._named(keys.session_state, key))
-        for name in self._activities():
-            if gone := await self._active(case, name):
+                await self.redis.delete(self._key_of(keys.session_state, key))
+        for name in self._activity_keys():
+            if gone := await self._find_active(run, name):
                 with outages():
                     await self.redis.zrem(name, *(key.name for key in gone))
         return removed
 
-    async def left(self, case: ForgettingRun) -> int:
-        """A session that has turns from after the request may have a state and activity again."""
-        turns = sum([len(await self._doomed(case, key)) async for key in self._keys(case, "tail")])
-        about = [key async for key in self._whole(case)]
-        about += [key for name in self._activities() for key in await self._active(case, name)]
+    async def count_left(self, run: ForgettingRun) -> int:
+        """Counts turns, and what is kept about sessions that have none.
+
+        A session that has turns from after the request may have a state and activity again.
+        """
+        turns = sum([len(await self._find_doomed(run, key)) async for key in self._keys(run, "tail")])
+        about = [key async for key in self._whole_sessions(run)]
+        about += [key for name in self._activity_keys() for key in await self._find_active(run, name)]
         return turns + sum([not await self._has_tail(key) for key in about])
 
-    async def _clear_tail(self, case: ForgettingRun, key: SessionKey) -> int:
-        found = await self._doomed(case, key)
+    async def _clear_tail(self, run: ForgettingRun, key: SessionKey) -> int:
+        found = await self._find_doomed(run, key)
         if found:
-            await case.drop_receipts({entry.event.event_id for entry in found})
-            await self._untail(case, key, [entry.raw for entry in found])
+            await run.drop_receipts({entry.event.event_id for entry in found})
+            await self._untail(run, key, [entry.raw for entry in found])
         return len(found)
 
-    async def _doomed(self, case: ForgettingRun, key: SessionKey) -> list[TailEntry]:
+    async def _find_doomed(self, run: ForgettingRun, key: SessionKey) -> list[TailEntry]:
         with outages():
-            reply = self.redis.lrange(self._named(keys.tail, key), 0, -1)
+            reply = self.redis.lrange(self._key_of(keys.tail, key), 0, -1)
             entries = [*map(read_entry, await cast("Awaitable[list[bytes]]", reply))]
-        readable = [entry for entry in entries if entry and case.target.covers(entry.event)]
-        doomed = await case.doomed_events([entry.event for entry in readable])
+        readable = [entry for entry in entries if entry and run.target.covers(entry.event)]
+        doomed = await run.find_doomed_events([entry.event for entry in readable])
         return [entry for entry in readable if entry.event.event_id in doomed]
 
-    async def _untail(self, case: ForgettingRun, key: SessionKey, entries: list[bytes]) -> None:
-        names = [self._named(keys.tail, key), self._named(keys.session_seq, key)]
+    async def _untail(self, run: ForgettingRun, key: SessionKey, entries: list[bytes]) -> None:
+        names = [self._key_of(keys.tail, key), self._key_of(keys.session_seq, key)]
         with outages():
-            await script.load("untail").run(case.redis, names, entries)
+            await script.load("untail").run(run.redis, names, entries)
 
     async def _has_tail(self, key: SessionKey) -> bool:
         with outages():
-            return bool(await self.redis.exists(self._named(keys.tail, key)))
+            return bool(await self.redis.exists(self._key_of(keys.tail, key)))
 
-    async def _active(self, case: ForgettingRun, name: str) -> list[SessionKey]:
-        """Sessions that go as a whole, among those whose silence somebody looks for."""
+    async def _find_active(self, run: ForgettingRun, name: str) -> list[SessionKey]:
+        """Returns the sessions that go as a whole, among those whose silence somebody looks for."""
         with outages():
-            named = [SessionKey.parse(member) async for member, _ in self.redis.zscan_iter(name)]
-        return [key for key in named if key.tenant == case.target.tenant and case.target.owns(key.user, key.session)]
+            found = [SessionKey.parse(member) async for member, _ in self.redis.zscan_iter(name)]
+        return [key for key in found if key.tenant == run.target.tenant and run.target.owns(key.user, key.session)]
 
-    def _activities(self) -> list[str]:
+    def _activity_keys(self) -> list[str]:
         return [keys.activity(partition) for partition in range(self.partitions)]
 
-    async def _whole(self, case: ForgettingRun) -> AsyncIterator[SessionKey]:
-        """Sessions that go as a whole and have a counter or a state; their tail may have expired."""
-        if case.target.is_whole_session:
+    async def _whole_sessions(self, run: ForgettingRun) -> AsyncIterator[SessionKey]:
+        """Yields the sessions that go as a whole and have a counter or a state; their tail may have expired."""
+        if run.target.is_whole_session:
             for kind in ("session", "state"):
-                async for key in self._keys(case, kind):
+                async for key in self._keys(run, kind):
                     yield key
 
-    async def _keys(self, case: ForgettingRun, kind: str) -> AsyncIterator[SessionKey]:
-        """The tenant's sessions that may be meant, as far as they have such a key."""
-        target = case.target
+    async def _keys(self, run: ForgettingRun, kind: str) -> AsyncIterator[SessionKey]:
+        """Yields the tenant's sessions that may be meant, as far as they have such a key."""
+        target = run.target
         session = target.name if target.is_whole_session and target.name else None
         pattern = keys.matching(kind, None, target.tenant, target.user, session)
         with outages():
             async for key in self.redis.scan_iter(pattern, count=SCAN):
                 yield SessionKey(*keys.parts_of(key)[1:])
 
-    def _named(self, make: Callable[[int, str, str, str], str], key: SessionKey) -> str:
+    def _key_of(self, make: Callable[[int, str, str, str], str], key: SessionKey) -> str:
         return make(keys.partition_of(key.tenant, key.session, self.partitions), key.tenant, key.user, key.session)
 
 

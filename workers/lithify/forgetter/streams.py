@@ -23,28 +23,31 @@ PATIENCE_S: Final = 90.0
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
+    """Clears the streams of accepted and of stored events."""
+
     redis: Redis
     partitions: int
     patience_s: float = PATIENCE_S
     name: str = "streams"
 
-    async def clear(self, case: ForgettingRun) -> int:
-        """Waits for whoever holds such an event: what a worker writes must be there before it is deleted elsewhere.
+    async def clear(self, run: ForgettingRun) -> int:
+        """Deletes entries, and waits for whoever holds one: what a worker writes must be there before it is deleted.
 
         `turns` before `stored`, since the first is what feeds the second.
         """
-        return sum([await self._clear(case, stream) for stream in self._streams()])
+        return sum([await self._clear(run, stream) for stream in self._streams()])
 
-    async def left(self, case: ForgettingRun) -> int:
-        return sum([len(found) for stream in self._streams() async for found in self._doomed(case, stream)])
+    async def count_left(self, run: ForgettingRun) -> int:
+        return sum([len(found) for stream in self._streams() async for found in self._find_doomed(run, stream)])
 
     def _streams(self) -> list[str]:
         return [make(partition) for make in (keys.turns, keys.stored) for partition in range(self.partitions)]
 
-    async def _clear(self, case: ForgettingRun, stream: str) -> int:
-        removed, held = 0, list[str]()
-        async for found in self._doomed(case, stream):
-            await case.drop_receipts({delivery.event.event_id for delivery in found})
+    async def _clear(self, run: ForgettingRun, stream: str) -> int:
+        removed = 0
+        held: list[str] = []
+        async for found in self._find_doomed(run, stream):
+            await run.drop_receipts({delivery.event.event_id for delivery in found})
             held += await self._discard(stream, [delivery.stream_id for delivery in found])
             removed += len(found)
         await self._await_release(stream, held)
@@ -65,11 +68,11 @@ class Backlog:
             reply: list[bytes] = await script.load("discard").run(self.redis, [stream], list(ids))
         return [stream_id.decode() for stream_id in reply]
 
-    async def _doomed(self, case: ForgettingRun, stream: str) -> AsyncIterator[list[Delivery]]:
+    async def _find_doomed(self, run: ForgettingRun, stream: str) -> AsyncIterator[list[Delivery]]:
         async for page in self._pages(stream):
             readable, _ = decode_all(page)
-            doomed = await case.doomed_events([delivery.event for delivery in readable])
-            found = [d for d in readable if d.event.event_id in doomed and case.target.covers(d.event)]
+            doomed = await run.find_doomed_events([delivery.event for delivery in readable])
+            found = [d for d in readable if d.event.event_id in doomed and run.target.covers(d.event)]
             if found:
                 yield found
 
@@ -87,26 +90,26 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """A letter that cannot be read names nobody; only the operator's purge removes it."""
+    """Clears the dead letters. One that cannot be read names nobody; only the operator's purge removes it."""
 
     dead_letters: DeadLetters
     name: str = "dead_letters"
 
-    async def clear(self, case: ForgettingRun) -> int:
+    async def clear(self, run: ForgettingRun) -> int:
         purged = 0
-        async for found in self._doomed(case):
-            await case.drop_receipts({letter.event.event_id for letter in found if letter.event})
-            purged += await self.dead_letters.purge(case.target.scope, [letter.id for letter in found])
+        async for found in self._find_doomed(run):
+            await run.drop_receipts({letter.event.event_id for letter in found if letter.event})
+            purged += await self.dead_letters.purge(run.target.scope, [letter.id for letter in found])
         return purged
 
-    async def left(self, case: ForgettingRun) -> int:
-        return sum([len(found) async for found in self._doomed(case)])
+    async def count_left(self, run: ForgettingRun) -> int:
+        return sum([len(found) async for found in self._find_doomed(run)])
 
-    async def _doomed(self, case: ForgettingRun) -> AsyncIterator[list[Letter]]:
+    async def _find_doomed(self, run: ForgettingRun) -> AsyncIterator[list[Letter]]:
         last: LetterId | None = None
-        while page := await self.dead_letters.newest(case.target.scope, LETTERS_PAGE, last):
-            meant = [letter for letter in page if letter.event and case.target.covers(letter.event)]
-            doomed = await case.doomed_events([letter.event for letter in meant if letter.event])
+        while page := await self.dead_letters.newest(run.target.scope, LETTERS_PAGE, last):
+            meant = [letter for letter in page if letter.event and run.target.covers(letter.event)]
+            doomed = await run.find_doomed_events([letter.event for letter in meant if letter.event])
             if found := [letter for letter in meant if letter.event and letter.event.event_id in doomed]:
                 yield found
             last = page[-1].id

@@ -21,7 +21,7 @@ Trace = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """All of the user go, and those over all users: which of them name something forgotten, only ids could tell.
+    """Clears all traces of the user, and those over all users: which name something forgotten, only ids could tell.
 
     They expire within hours, so reading those of a tenant is bounded and needs no index that must be kept right.
     """
@@ -29,19 +29,19 @@ class Traces:
     redis: Redis
     name: str = "traces"
 
-    async def clear(self, case: ForgettingRun) -> int:
+    async def clear(self, run: ForgettingRun) -> int:
         removed = 0
-        async for found in self._found(case.target, lambda _: True):
+        async for found in self._find(run.target, lambda _: True):
             with outages():
                 removed += int(await self.redis.delete(*found))
         return removed
 
-    async def left(self, case: ForgettingRun) -> int:
-        """Those from before the request; the user may ask again meanwhile, and gets an answer without the rest."""
-        earlier = self._found(case.target, lambda trace: trace.get("now", 0) <= case.before_ms)
+    async def count_left(self, run: ForgettingRun) -> int:
+        """Counts traces from before the request: the user may ask again meanwhile, and is answered without the rest."""
+        earlier = self._find(run.target, lambda trace: trace.get("now", 0) <= run.before_ms)
         return sum([len(found) async for found in earlier])
 
-    async def _found(self, target: Target, wanted: Callable[[Trace], bool]) -> AsyncIterator[list[bytes]]:
+    async def _find(self, target: Target, wanted: Callable[[Trace], bool]) -> AsyncIterator[list[bytes]]:
         async for names in self._pages(target.tenant):
             with outages():
                 values = await cast("Awaitable[list[bytes | None]]", self.redis.mget(names))

@@ -9,7 +9,7 @@ import numpy as np
 
 from lithify.batching import batched
 from lithify.events import TenantScope
-from lithify.gatekeeper.decision import TurnDecision
+from lithify.gatekeeper.gated_turn import GatedTurn
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.memory.gating.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS
 from lithify.memory.gating.signals import REPEATED
@@ -26,14 +26,17 @@ WORTH_SENDING: Final = REPEATED - 0.001
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Similar turns of the same user, and similar durable memories; best first."""
+    """Similar turns of the same user, and similar durable memories, as the store found them; best first."""
 
     turns: list[Hit]
     memories: list[Hit]
 
 
-def make_searches(turn: StoredTurn) -> tuple[Query, Query]:
-    """Nothing that stems from the turn itself is found: neither the turn nor its durable copy (X02)."""
+def make_queries(turn: StoredTurn) -> tuple[Query, Query]:
+    """Asks how often the turn was said before, and how well it is known (spec 04 §2).
+
+    Nothing that stems from the turn itself is found: neither the turn nor its durable copy (X02).
+    """
     _, user = turn.owner
     others = Where().equals("user", user).differs("event_id", turn.event_id)
     # Only what came before: the decision must not depend on how far embedding has run ahead of the gate.
@@ -45,11 +48,11 @@ def make_searches(turn: StoredTurn) -> tuple[Query, Query]:
     )
 
 
-async def search_all(store: VectorStore, turns: Iterable[StoredTurn]) -> dict[str, Neighbours]:
-    """What was found for each turn, by its record id; several turns of a tenant share a round trip."""
+async def find_neighbours(store: VectorStore, turns: Iterable[StoredTurn]) -> dict[str, Neighbours]:
+    """Searches for every turn and returns what was found by record id; turns of a tenant share round trips."""
     found: dict[str, Neighbours] = {}
     for scope, chunk in _chunks(turns):
-        queries = [query for turn in chunk for query in make_searches(turn)]
+        queries = [query for turn in chunk for query in make_queries(turn)]
         answers = iter(await store.query_batch(scope, COLLECTION, queries))
         found |= {turn.record.id: Neighbours(next(answers), next(answers)) for turn in chunk}
     return found
@@ -74,21 +77,21 @@ class NearMemory:
 
 
 class BatchMemory:
-    """What a batch has promoted so far."""
+    """Durable memory as it will be once a batch is written: each turn has to see what those before it left there."""
 
     def __init__(self) -> None:
         self._made: defaultdict[tuple[str, str], list[StoredTurn]] = defaultdict(list)
         self._merged: defaultdict[str, set[str]] = defaultdict(set)
 
-    def put(self, verdict: TurnDecision) -> None:
-        turn = verdict.turn
-        if verdict.makes_memory:
+    def add(self, gated: GatedTurn) -> None:
+        turn = gated.turn
+        if gated.makes_memory:
             self._made[turn.owner].append(turn)
-        elif verdict.joins is not None:
-            self._merged[verdict.joins].add(turn.event_id)
+        elif gated.joins is not None:
+            self._merged[gated.joins].add(turn.event_id)
 
-    def nearest(self, turn: StoredTurn, hits: Iterable[Hit]) -> list[NearMemory]:
-        """The five nearest of what the store found and what this batch made, best first."""
+    def find_nearest(self, turn: StoredTurn, hits: Iterable[Hit]) -> list[NearMemory]:
+        """Returns the five nearest of what the store found and what this batch made, best first."""
         stored = [self._near(hit.id, hit.score, hit.payload["text"], hit.payload.get("mentions", ())) for hit in hits]
         made = [
             self._near(other.memory_id, float(np.dot(turn.vector, other.vector)), other.text)
@@ -100,10 +103,10 @@ class BatchMemory:
         return NearMemory(id_, score, text, frozenset(mentions) | self._merged[id_])
 
 
-def similarities(near: Sequence[NearMemory], event_id: str) -> list[float]:
-    """A memory counts as often as it was said: merged copies must saturate the gate as separate ones would.
+def repeated_scores(near: Sequence[NearMemory], event_id: str) -> list[float]:
+    """Returns each memory's score as often as it was said: merged copies must saturate the gate as separate ones would.
 
     Without that a sentence said every day would be let in every day, for one memory never saturates it.
     """
-    counted = [one.score for one in near for _ in range(1 + len(one.mentions - {event_id}))]
+    counted = [memory.score for memory in near for _ in range(1 + len(memory.mentions - {event_id}))]
     return counted[:MEMORY_NEIGHBOURS]

@@ -54,7 +54,7 @@ def memory_id(event: Event, family: str) -> str:
 
 
 def stored_turns(events: Iterable[Event], records: Mapping[str, Record], family: str) -> list[StoredTurn]:
-    """In the order of the events, each once; a turn that is not in the store (any more) is left out."""
+    """Returns the turns in the order of their events, each once; one that is not in the store any more is left out."""
     turns: dict[str, StoredTurn] = {}
     for event in events:
         found = records.get(turn_id(event, family))

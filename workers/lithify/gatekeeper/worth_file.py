@@ -18,7 +18,10 @@ DIGITS: Final = 5
 
 
 def find_worth(profile: Path, family: str) -> Worth | None:
-    """Of the operator's own labels if there are any, else as shipped; None if nothing was learned for the family."""
+    """Reads what the operator's own labels taught, else what is shipped; None if nothing was learned for the family.
+
+    Raises Misconfigured for a file that cannot be read or belongs to another family.
+    """
     own = profile / WORTH_FILE
     if own.is_file():
         return read_worth(own.read_bytes(), family, str(own))

@@ -44,4 +44,4 @@ class AccessCounts:
 
 
 def _key(scope: TenantScope) -> str:
-    return keys.access(scope.tenant, SHARED if scope.user is None else scope.user)
+    return keys.use_counts(scope.tenant, SHARED if scope.user is None else scope.user)

@@ -9,7 +9,7 @@ import numpy as np
 from lithify.cli.calibrate.corpus.labelled import LabelledTurn
 from lithify.embedding import Embedder
 from lithify.errors import Invalid
-from lithify.gatekeeper.decision import TurnDecision
+from lithify.gatekeeper.gated_turn import GatedTurn
 from lithify.gatekeeper.neighbours import BatchMemory
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.gatekeeper.turn_gate import TurnGate
@@ -33,18 +33,19 @@ def embedded(turns: Sequence[LabelledTurn], embedder: Embedder) -> list[Spoken]:
     return [Spoken(turn, tier[FULL_TIER]) for turn, tier in zip(turns, tiers, strict=True)]
 
 
-def replay(spoken: Sequence[Spoken], judges: Mapping[str, TurnGate]) -> list[TurnDecision]:
+def replay(spoken: Sequence[Spoken], judges: Mapping[str, TurnGate]) -> list[GatedTurn]:
     """Each user has a memory of their own, and a judge."""
-    shelf, verdicts = BatchMemory(), []
+    memory = BatchMemory()
+    decided: list[GatedTurn] = []
     said: defaultdict[str, list[Vector]] = defaultdict(list)
     for number, one in enumerate(spoken):
         turn, earlier = stored(number, one), said[one.turn.user]
         scores = sorted((float(np.dot(one.vector, other)) for other in earlier), reverse=True)
-        verdict = judges[one.turn.user].verdict(turn, scores[:TURN_NEIGHBOURS], shelf.nearest(turn, ()))
-        shelf.put(verdict)
+        gated = judges[one.turn.user].decide(turn, scores[:TURN_NEIGHBOURS], memory.find_nearest(turn, ()))
+        memory.add(gated)
         earlier.append(one.vector)
-        verdicts.append(verdict)
-    return verdicts
+        decided.append(gated)
+    return decided
 
 
 def stored(number: int, spoken: Spoken) -> StoredTurn:
