@@ -10,12 +10,13 @@ import numpy as np
 from redis.asyncio import Redis
 
 from lithify.assembly.library.memories import Memories
-from lithify.assembly.prompt.assembler import Assembler
-from lithify.assembly.prompt.rules import RuleSource
-from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
+from lithify.assembly.prompt.builder import ContextBuilder
+from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.schema import AssembleRequest, AssembleResponse
-from lithify.assembly.service import Assembly
+from lithify.assembly.service import AssemblyService
+from lithify.assembly.traces import TraceBook
+from lithify.authored import AuthoredReader
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Unavailable
 from lithify.events import EVERY_TENANT, Event, TenantScope
@@ -72,22 +73,22 @@ class Scene:
     redis: Redis
     embedder: Moody
     profile: Profile = RECALLING
-    rules: RuleSource | None = None
-    counter: Counter = ESTIMATOR
+    rules: AuthoredReader | None = None
+    counter: PromptCounter = ESTIMATOR
     executor: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(2))
     analyser: LexicalAnalyser = field(default_factory=LexicalAnalyser)
     now: int = NOW
-    _service: Assembly | None = None
+    _service: AssemblyService | None = None
 
     @property
     def vectors(self) -> VectorStore:
         return cast("VectorStore", self.store)
 
     @property
-    def service(self) -> Assembly:
+    def service(self) -> AssemblyService:
         if self._service is None:
             retriever = Retriever(self.vectors, self.embedder, self.analyser, self.executor)
-            assembler = Assembler(
+            builder = ContextBuilder(
                 retriever,
                 self.redis,
                 PARTITIONS,
@@ -97,7 +98,7 @@ class Scene:
                 counter=self.counter,
                 check_invariants=True,
             )
-            self._service = Assembly(assembler, self.redis, lambda: self.now, trace_ttl_s=60)
+            self._service = AssemblyService(builder, TraceBook(self.redis, ttl_s=60), lambda: self.now)
         return self._service
 
     @property

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from lithify.assembly.deadlines import Deadline
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.recall.search import SearchResult, search
 from lithify.assembly.schema import SearchHit, SearchRequest
@@ -19,6 +20,7 @@ from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 
 NOW = 1_700_000_000_000
 DAY_MS = 86_400_000
+UNHURRIED_MS = 60_000
 TENANT = "acme"
 
 
@@ -61,7 +63,8 @@ class Shelf:
             scope,
             request,
             profile,
-            NOW,
+            now_ms=NOW,
+            deadline=Deadline.after(UNHURRIED_MS),
         )
 
     async def hits(self, query: str, profile: Profile = RECALL, **fields: Any) -> list[SearchHit]:

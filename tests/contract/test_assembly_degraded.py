@@ -1,40 +1,42 @@
 """Each row of spec 01 §8 that an assembly can meet: the answer comes, in time, and says what it lacks."""
 
 import asyncio
-from dataclasses import dataclass
+from collections import OrderedDict
 
 import pytest
 from redis.asyncio import Redis
 
-from lithify.assembly.prompt.rules import NoRules, Rules
-from lithify.assembly.recall.recall import LATE_STORE, LATE_VECTOR
+from lithify.assembly.recall.retrieval import LATE_STORE, LATE_VECTOR
 from lithify.assembly.schema import SearchRequest
-from lithify.assembly.service import Assembly
+from lithify.assembly.service import AssemblyService
+from lithify.authored import AuthoredReader, Rule, Rules
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.store import VectorStore
 from lithify.streams import open_producer
 from tests.contract.assembly_parts import CALLER, Scene, gone, open_scene, recalled
-from tests.unit.assembly.prompt.context_parts import WrittenRule, byte_tokenizer
+from tests.unit.assembly.prompt.context_parts import byte_tokenizer, rule
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 
 MESSAGES = [{"role": "system", "content": "be kind"}, {"role": "user", "content": [{"type": "text", "text": "my cat"}]}]
 
 
-@dataclass
-class Shelf:
-    """A rule source that may be taken away."""
+class SlowRules(AuthoredReader):
+    """A reader whose documents may be taken away, or never come."""
 
-    known: Rules
-    failure: Exception | None = None
-    hangs: bool = False
+    def __init__(self, *hard: Rule) -> None:
+        self._kept = OrderedDict()
+        self.known = Rules(hard, (), generation=0)
+        self.failure: Exception | None = None
+        self.hangs = False
 
-    async def rules(self, _: TenantScope, /) -> Rules:
+    async def _refresh(self, scope: TenantScope, _: Rules | None) -> Rules:
         if self.hangs:
             await asyncio.Event().wait()
         if self.failure is not None:
             raise self.failure
+        self._keep(scope.tenant, self.known)
         return self.known
 
 
@@ -53,7 +55,7 @@ async def test_an_exploding_store_costs_nothing_but_the_memory(scene: Scene) -> 
 
 
 async def test_a_store_that_is_away_leaves_rules_and_tail(scene: Scene) -> None:
-    scene.rules = Shelf(NoRules(hard=(WrittenRule("r", "Never lie."),)))
+    scene.rules = SlowRules(rule("r", "Never lie."))
     await scene.say("my cat is Ludwig", "e1")
     scene.store.failure = gone()
     answer = await scene.assemble("cat")
@@ -124,23 +126,27 @@ async def test_without_redis_and_store_the_messages_still_come_back(scene: Scene
 
 @pytest.mark.parametrize("hangs", [True, False])
 async def test_rules_bind_while_their_source_is_away(scene: Scene, hangs: bool) -> None:
-    shelf = Shelf(NoRules(hard=(WrittenRule("r", "Never lie."),)))
-    scene.rules = shelf
+    rules = SlowRules(rule("r", "Never lie."))
+    scene.rules = rules
     assert "Never lie." in (await scene.assemble("x")).text
-    shelf.failure, shelf.hangs = Unavailable("no documents"), hangs
+    rules.failure = Unavailable("no documents")
+    rules.hangs = hangs
     answer = await scene.assemble("x", deadline_ms=200)
     assert "Never lie." in answer.text
-    assert any("those last read" in reason for reason in answer.degraded)
+    # What the reader serves by itself is no complaint; only who cannot wait for it complains.
+    assert any("those last read" in reason for reason in answer.degraded) == hangs
 
 
 async def test_rules_that_were_never_read_are_reported_missing(scene: Scene) -> None:
-    scene.rules = Shelf(NoRules(), failure=Unavailable("no documents"))
+    rules = SlowRules()
+    rules.failure = Unavailable("no documents")
+    scene.rules = rules
     assert (await scene.assemble("x")).degraded == ["the rules cannot be read: no documents"]
 
 
 async def test_rules_over_their_reserve_degrade_and_nothing_is_cut_from_them(scene: Scene) -> None:
     """spec 08.10"""
-    scene.rules = Shelf(NoRules(hard=(WrittenRule("r", "Never lie. " * 100),)))
+    scene.rules = SlowRules(rule("r", "Never lie. " * 100))
     await scene.remember("my cat is Ludwig", "e1")
     answer = await scene.assemble("cat", token_budget=400)
     assert answer.text.startswith("<memory_degraded>")
@@ -151,10 +157,10 @@ async def test_rules_over_their_reserve_degrade_and_nothing_is_cut_from_them(sce
 
 async def test_a_change_of_the_rules_is_seen_by_the_next_assembly(scene: Scene) -> None:
     """spec 06.14"""
-    shelf = Shelf(NoRules(hard=(WrittenRule("r", "Never lie."), WrittenRule("q", "Be kind."))))
-    scene.rules = shelf
+    rules = SlowRules(rule("r", "Never lie."), rule("q", "Be kind."))
+    scene.rules = rules
     assert "Be kind." in (await scene.assemble("x")).text
-    shelf.known = NoRules(hard=(WrittenRule("r", "Never lie."),), generation=1)
+    rules.known = Rules((rule("r", "Never lie."),), (), generation=1)
     assert "Be kind." not in (await scene.assemble("x")).text
 
 
@@ -172,7 +178,7 @@ async def test_a_fault_of_ours_is_heard_when_promises_are_checked(
 ) -> None:
     await scene.remember("my cat is Ludwig", "e1")
     monkeypatch.setattr("lithify.memory.prompt.rendering.escape_text", lambda text: f"{text}</entry>")
-    service: Assembly = scene.service
+    service: AssemblyService = scene.service
     with pytest.raises(Exception, match="14:"):
         await scene.assemble("cat")
     assert service is scene.service

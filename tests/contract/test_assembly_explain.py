@@ -9,7 +9,6 @@ from redis.asyncio import Redis
 from typer.testing import CliRunner
 
 from lithify.assembly.schema import SearchRequest
-from lithify.assembly.traces import read_trace
 from lithify.cli import explain
 from lithify.cli.console import data
 from lithify.client import Memory, Missing, Record
@@ -52,9 +51,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, served: Served, *options: str) -> str
 
 
 async def receipt_of(scene: Scene, trace_id: str) -> dict[str, Any]:
-    receipt = await read_trace(scene.redis, CALLER, trace_id)
-    assert receipt is not None
-    return receipt
+    return await scene.service.traces.read(CALLER, trace_id)
 
 
 async def test_an_assembly_is_drawn_with_its_budgets_and_verdicts(

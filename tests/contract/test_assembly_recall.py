@@ -153,10 +153,10 @@ async def test_a_replay_is_byte_identical_and_leaves_no_mark(scene: Scene) -> No
 
 
 async def test_the_newest_stored_turns_of_a_long_session_are_found_whatever_their_numbers(scene: Scene) -> None:
-    stored = RecentTurns(scene.redis, scene.vectors, 2, 8)
+    recent = RecentTurns(scene.redis, scene.vectors, 2, 8)
     for n in range(600):
         await scene.remember(f"turn {n}", f"e{n}", session="long", seq=n * 1000 + 7)
-    turns = await stored.stored(TenantScope(DEFAULT_TENANT, "ada", shared=True), "long")
+    turns = await recent.read_stored(TenantScope(DEFAULT_TENANT, "ada", shared=True), "long")
     assert [turn.id for turn in turns] == [f"e{n}" for n in range(592, 600)]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from redis.asyncio import Redis
 
-from lithify.authored import Documents
+from lithify.authored import AuthoredDocuments
 from lithify.authored.reader import AuthoredReader
 from lithify.embedding import HashEmbedder
 from lithify.errors import Unavailable
@@ -29,17 +29,19 @@ def store(memories: VectorStore) -> FragileStore:
 
 
 @pytest.fixture
-def documents(memories: VectorStore, store: FragileStore, redis: Redis, hash_embedder: HashEmbedder) -> Documents:
+def documents(
+    memories: VectorStore, store: FragileStore, redis: Redis, hash_embedder: HashEmbedder
+) -> AuthoredDocuments:
     return on_store(documents_on(memories, redis, hash_embedder), store)
 
 
-def cut_off(documents: Documents) -> AuthoredReader:
+def cut_off(documents: AuthoredDocuments) -> AuthoredReader:
     """A reader whose Redis is away."""
     return AuthoredReader(documents.store, lost_redis(), CORE, documents.embedder.manifest.family)
 
 
 async def test_rules_are_read_from_the_store_only_when_a_document_changed(
-    documents: Documents, store: FragileStore
+    documents: AuthoredDocuments, store: FragileStore
 ) -> None:
     """X34"""
     await put(documents, "AGENTS.md", "- one\n")
@@ -53,7 +55,9 @@ async def test_rules_are_read_from_the_store_only_when_a_document_changed(
     assert (await reader.rules(ACME)).generation > first.generation
 
 
-async def test_known_rules_are_served_while_the_store_is_away(documents: Documents, store: FragileStore) -> None:
+async def test_known_rules_are_served_while_the_store_is_away(
+    documents: AuthoredDocuments, store: FragileStore
+) -> None:
     await put(documents, "AGENTS.md", "- one\n")
     reader = reader_on(documents)
     await reader.rules(ACME)
@@ -64,7 +68,9 @@ async def test_known_rules_are_served_while_the_store_is_away(documents: Documen
     assert await rules_shown(reader) == (["two"], [])
 
 
-async def test_rules_are_read_and_then_served_while_redis_is_away(documents: Documents, store: FragileStore) -> None:
+async def test_rules_are_read_and_then_served_while_redis_is_away(
+    documents: AuthoredDocuments, store: FragileStore
+) -> None:
     await put(documents, "AGENTS.md", "- one\n")
     reader = cut_off(documents)
     assert await rules_shown(reader) == (["one"], [])
@@ -73,7 +79,7 @@ async def test_rules_are_read_and_then_served_while_redis_is_away(documents: Doc
 
 
 async def test_rules_never_read_and_unreadable_are_an_outage_not_an_absence(
-    documents: Documents, store: FragileStore
+    documents: AuthoredDocuments, store: FragileStore
 ) -> None:
     store.away = True
     for reader in (reader_on(documents), cut_off(documents)):

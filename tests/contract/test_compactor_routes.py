@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from lithify.access import KeyScope
-from lithify.assembly.library.compaction_routes import Compactions, compaction_router
+from lithify.assembly.library.compaction_routes import CompactionParts, compaction_router
 from lithify.compaction import SessionKey
 from lithify.compactor.retention import purgeable
 from lithify.events import TenantScope
@@ -28,7 +28,7 @@ KEY = SessionKey(DEFAULT_TENANT, "ada", "s/1")
 @pytest_asyncio.fixture
 async def http(bench: Bench) -> AsyncIterator[httpx.AsyncClient]:
     bench.key = KEY
-    app = create_app("test", [compaction_router(Compactions(bench.store, bench.connection), Access.open())], 10_000)
+    app = create_app("test", [compaction_router(CompactionParts(bench.store, bench.connection), Access.open())], 10_000)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         yield client
@@ -99,7 +99,7 @@ async def test_summary_of_another_tenant_cannot_be_expanded(bench: Bench) -> Non
         def needs(self, scope: KeyScope) -> Any:  # noqa: ARG002 - every scope is granted
             return lambda: TenantScope("stranger")
 
-    router = compaction_router(Compactions(bench.store, bench.connection), Stranger.open())
+    router = compaction_router(CompactionParts(bench.store, bench.connection), Stranger.open())
     transport = httpx.ASGITransport(create_app("test", [router], 10_000))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         assert (await client.post(f"/v1/memories/{summary.id}:expand")).status_code == 404

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from lithify.authored import MAX_BYTES, Documents, FolderWatch, Origin, Reserve, check_startup
+from lithify.authored import MAX_BYTES, AuthoredDocuments, FolderWatch, Origin, Reserve, check_startup
 from lithify.embedding import HashEmbedder
 from lithify.errors import Misconfigured, Unavailable
 from lithify.store import VectorStore
@@ -34,7 +34,7 @@ PUT = ("upsert", "upsert", "delete", "set_payload")  # what one document costs t
 
 
 @pytest.fixture
-def documents(memories: VectorStore, redis: Redis, hash_embedder: HashEmbedder) -> Documents:
+def documents(memories: VectorStore, redis: Redis, hash_embedder: HashEmbedder) -> AuthoredDocuments:
     return documents_on(memories, redis, hash_embedder)
 
 
@@ -43,18 +43,18 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def synced(documents: Documents, folder: Path) -> FolderWatch:
+async def synced(documents: AuthoredDocuments, folder: Path) -> FolderWatch:
     watch = FolderWatch(folder, documents, ACME)
     await watch.sync()
     return watch
 
 
-async def text_of(documents: Documents, name: str) -> str | None:
+async def text_of(documents: AuthoredDocuments, name: str) -> str | None:
     found = await documents.find(ACME, name)
     return found.text if found else None
 
 
-async def generation(documents: Documents) -> int:
+async def generation(documents: AuthoredDocuments) -> int:
     [number] = await current(documents.redis, ACME.tenant, [AUTHORED])
     return number
 
@@ -65,7 +65,7 @@ async def holds(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def seen(documents: Documents, name: str, text: str | None, watch: FolderWatch | None = None) -> None:
+async def seen(documents: AuthoredDocuments, name: str, text: str | None, watch: FolderWatch | None = None) -> None:
     """Waits until the document has this text; looks at the folder meanwhile if nobody else does."""
     async with asyncio.timeout(PATIENCE_S):
         while await text_of(documents, name) != text:
@@ -74,7 +74,7 @@ async def seen(documents: Documents, name: str, text: str | None, watch: FolderW
             await asyncio.sleep(0.01)
 
 
-async def test_at_start_the_documents_become_the_files(documents: Documents, folder: Path) -> None:
+async def test_at_start_the_documents_become_the_files(documents: AuthoredDocuments, folder: Path) -> None:
     await documents.put(ACME, "removed.md", b"- old\n", Origin.FOLDER)
     await put(documents, "by-hand.md", "kept")
     (folder / "AGENTS.md").write_text("- one\n")
@@ -85,7 +85,7 @@ async def test_at_start_the_documents_become_the_files(documents: Documents, fol
     assert await rules_shown(reader_on(documents)) == (["one"], [])
 
 
-async def test_a_start_without_changes_writes_nothing(documents: Documents, folder: Path) -> None:
+async def test_a_start_without_changes_writes_nothing(documents: AuthoredDocuments, folder: Path) -> None:
     (folder / "AGENTS.md").write_text("- one\n")
     await synced(documents, folder)
     before = await generation(documents)
@@ -94,7 +94,7 @@ async def test_a_start_without_changes_writes_nothing(documents: Documents, fold
     assert await generation(documents) == before
 
 
-async def test_two_changes_within_the_debounce_are_one_write(documents: Documents, folder: Path) -> None:
+async def test_two_changes_within_the_debounce_are_one_write(documents: AuthoredDocuments, folder: Path) -> None:
     """spec 11.4"""
     file = folder / "AGENTS.md"
     file.write_text("- one\n")
@@ -107,7 +107,7 @@ async def test_two_changes_within_the_debounce_are_one_write(documents: Document
     assert await generation(documents) == before + 1
 
 
-async def test_a_touched_file_does_not_even_reach_the_store(documents: Documents, folder: Path) -> None:
+async def test_a_touched_file_does_not_even_reach_the_store(documents: AuthoredDocuments, folder: Path) -> None:
     """spec 11.4"""
     store = FragileStore(documents.store)
     (folder / "a.md").write_text("one")
@@ -119,7 +119,7 @@ async def test_a_touched_file_does_not_even_reach_the_store(documents: Documents
     assert store.asked == ["fetch", *PUT]
 
 
-async def test_a_deleted_file_takes_its_records_along(documents: Documents, folder: Path) -> None:
+async def test_a_deleted_file_takes_its_records_along(documents: AuthoredDocuments, folder: Path) -> None:
     """spec 11.4"""
     (folder / "AGENTS.md").write_text("- one\n\ntext\n")
     watch = await synced(documents, folder)
@@ -131,7 +131,7 @@ async def test_a_deleted_file_takes_its_records_along(documents: Documents, fold
 
 @pytest.mark.parametrize("mistake", [b"\xff", b"x" * (MAX_BYTES + 1), b"- " + b"x" * 1604])
 async def test_a_file_that_cannot_be_a_document_leaves_the_earlier_version_in_force(
-    documents: Documents, folder: Path, mistake: bytes
+    documents: AuthoredDocuments, folder: Path, mistake: bytes
 ) -> None:
     guarded = documents_on(documents.store, documents.redis, documents.embedder, reserve=Reserve(0.4, 1000))
     (folder / "AGENTS.md").write_text("- one\n")
@@ -142,7 +142,7 @@ async def test_a_file_that_cannot_be_a_document_leaves_the_earlier_version_in_fo
     assert await rules_shown(reader_on(documents)) == (["one"], [])
 
 
-async def test_names_the_store_cannot_take_do_not_stop_the_others(documents: Documents, folder: Path) -> None:
+async def test_names_the_store_cannot_take_do_not_stop_the_others(documents: AuthoredDocuments, folder: Path) -> None:
     (folder / "a#1.md").write_text("- one\n")
     (folder / "b.md").write_text("two")
     await synced(documents, folder)
@@ -150,7 +150,7 @@ async def test_names_the_store_cannot_take_do_not_stop_the_others(documents: Doc
 
 
 async def test_rules_that_outgrow_the_reserve_at_start_are_left_to_the_startup_check(
-    documents: Documents, folder: Path
+    documents: AuthoredDocuments, folder: Path
 ) -> None:
     reserve = Reserve(0.4, 1000)
     guarded = documents_on(documents.store, documents.redis, documents.embedder, reserve=reserve)
@@ -167,7 +167,7 @@ async def following(watch: FolderWatch) -> AsyncIterator[None]:
     await end_tasks([task])
 
 
-async def test_an_outage_is_waited_out_and_the_change_is_not_lost(documents: Documents, folder: Path) -> None:
+async def test_an_outage_is_waited_out_and_the_change_is_not_lost(documents: AuthoredDocuments, folder: Path) -> None:
     store = FragileStore(documents.store)
     watch = await synced(on_store(documents, store), folder)
     store.asked.clear()
@@ -179,7 +179,7 @@ async def test_an_outage_is_waited_out_and_the_change_is_not_lost(documents: Doc
         await seen(documents, "AGENTS.md", "- one\n")
 
 
-async def test_a_folder_that_is_lost_deletes_nothing(documents: Documents, folder: Path) -> None:
+async def test_a_folder_that_is_lost_deletes_nothing(documents: AuthoredDocuments, folder: Path) -> None:
     root = folder / "mounted"
     root.mkdir()
     (root / "AGENTS.md").write_text("- one\n")
@@ -190,6 +190,6 @@ async def test_a_folder_that_is_lost_deletes_nothing(documents: Documents, folde
     assert await rules_shown(reader_on(documents)) == (["one"], [])
 
 
-async def test_a_configured_folder_must_exist_at_start(documents: Documents, folder: Path) -> None:
+async def test_a_configured_folder_must_exist_at_start(documents: AuthoredDocuments, folder: Path) -> None:
     with pytest.raises(Misconfigured, match="authored_dir"):
         await FolderWatch(folder / "nowhere", documents, ACME).sync()

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from lithify.access import ApiKey, Forbidden, KeyScope
 from lithify.assembly.library.authored_routes import authored_router
-from lithify.authored import MAX_BYTES, Documents, Reserve
+from lithify.authored import MAX_BYTES, AuthoredDocuments, Reserve
 from lithify.cli import authored
 from lithify.embedding import HashEmbedder
 from lithify.events import TenantScope
@@ -28,23 +28,23 @@ MARKDOWN = {"content-type": "text/markdown"}
 
 
 @pytest.fixture
-def documents(memories: VectorStore, redis: Redis, hash_embedder: HashEmbedder) -> Documents:
+def documents(memories: VectorStore, redis: Redis, hash_embedder: HashEmbedder) -> AuthoredDocuments:
     return documents_on(memories, redis, hash_embedder, reserve=Reserve(0.4, 1000))
 
 
-def client_of(documents: Documents, access: Access) -> httpx.AsyncClient:
+def client_of(documents: AuthoredDocuments, access: Access) -> httpx.AsyncClient:
     app = create_app("test", [authored_router(documents, access)], 2**20)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test/v1")
 
 
 @pytest_asyncio.fixture
-async def http(documents: Documents) -> AsyncIterator[httpx.AsyncClient]:
+async def http(documents: AuthoredDocuments) -> AsyncIterator[httpx.AsyncClient]:
     async with client_of(documents, Access.open()) as client:
         yield client
 
 
 async def test_a_document_is_put_shown_listed_replaced_and_deleted(
-    documents: Documents, http: httpx.AsyncClient
+    documents: AuthoredDocuments, http: httpx.AsyncClient
 ) -> None:
     reader = reader_on(documents)
     created = await http.put("/authored/AGENTS.md", content=IDENTITY, headers=MARKDOWN)
@@ -110,7 +110,7 @@ class ReadersOnly:
         return None
 
 
-async def test_reading_needs_a_reader_and_writing_an_administrator(documents: Documents) -> None:
+async def test_reading_needs_a_reader_and_writing_an_administrator(documents: AuthoredDocuments) -> None:
     async with client_of(documents, Access(ReadersOnly())) as http:
         assert (await http.get("/authored")).status_code == 200
         assert (await http.put("/authored/a.md", content="x", headers=MARKDOWN)).status_code == 403
@@ -118,7 +118,7 @@ async def test_reading_needs_a_reader_and_writing_an_administrator(documents: Do
     assert (refused.status_code, "admin" in refused.json()["detail"]) == (403, True)
 
 
-async def test_the_commands_of_an_operator(documents: Documents, tmp_path: Path) -> None:
+async def test_the_commands_of_an_operator(documents: AuthoredDocuments, tmp_path: Path) -> None:
     file = tmp_path / "AGENTS.md"
     file.write_bytes(b"- Greet first.\r\n\r\nThe sea is wide.\n")
     async with served(authored_router(documents, Access.open())) as url:

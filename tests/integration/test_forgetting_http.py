@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from lithify.access import KeyScope
 from lithify.assembly.library.export import Exporter
 from lithify.assembly.library.export_routes import export_router
-from lithify.assembly.library.forgetting_routes import Forgettings, forgetting_router
+from lithify.assembly.library.forgetting_routes import ForgettingService, forgetting_router
 from lithify.assembly.library.importing import Importer
 from lithify.cli.forget import NotForgotten, forget
 from lithify.cli.transfer import Bookmark, bookmark_file, export, import_records
@@ -59,7 +59,7 @@ async def world(
 
 
 def router(world: World, access: Access | None = None) -> APIRouter:
-    service = Forgettings(world.store, world.redis, world.connection, PARTITIONS, WAIT_MS)
+    service = ForgettingService(world.store, world.redis, world.connection, PARTITIONS, WAIT_MS)
     importer = Importer(world.store, world.embedder, world.analyser, world.executor, world.redis, PARTITIONS)
     both = APIRouter()
     both.include_router(forgetting_router(service, access or Acme.open()))

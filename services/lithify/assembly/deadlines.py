@@ -23,15 +23,16 @@ class Deadline:
 
     @classmethod
     def after(cls, ms: float) -> "Deadline":
+        """Returns the moment that is `ms` from now."""
         return cls(asyncio.get_running_loop().time() + ms / 1000)
 
     def left(self) -> float:
-        """Seconds; 0 once it has passed."""
+        """Returns the seconds that are left, 0 once it has passed."""
         return max(0.0, self.at - asyncio.get_running_loop().time())
 
 
-async def in_time(work: Awaitable[T], deadline: Deadline) -> T:
-    """Raises Late when the deadline passes first; the work is cancelled then."""
+async def finish_by(work: Awaitable[T], deadline: Deadline) -> T:
+    """Waits for the work. Raises Late when the deadline passes first; the work is cancelled then."""
     try:
         async with asyncio.timeout(deadline.left()):
             return await work
@@ -40,23 +41,23 @@ async def in_time(work: Awaitable[T], deadline: Deadline) -> T:
 
 
 async def attempt(work: Awaitable[T], deadline: Deadline, otherwise: T, words: str) -> tuple[T, list[str]]:
-    """What came in time with no complaint, or `otherwise` with one that begins with `words`."""
+    """Returns what came in time and no complaint, or `otherwise` and a complaint that begins with `words`."""
     try:
-        return await in_time(work, deadline), []
+        return await finish_by(work, deadline), []
     except LithifyError as error:
         return otherwise, [f"{words}: {error}"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """`failure` says why it had to be the second choice."""
+class HedgedAnswer(Generic[T]):
+    """The answer of two choices; `failure` says why it had to be the second one."""
 
     value: T
     failure: LithifyError | None = None
 
 
-async def hedged(first: Work[T], second: Work[T], deadline: Deadline) -> Answer[T]:
-    """The first choice if it comes in time; the second is asked when the first fails or half of the time is gone.
+async def hedge(first: Work[T], second: Work[T], deadline: Deadline) -> HedgedAnswer[T]:
+    """Returns the first choice if it comes in time; asks the second when the first fails or half of the time is gone.
 
     Raises the first one's failure if the second has no answer either.
     """
@@ -64,7 +65,7 @@ async def hedged(first: Work[T], second: Work[T], deadline: Deadline) -> Answer[
     spare: asyncio.Future[T] | None = None
     try:
         await asyncio.wait({main}, timeout=deadline.left() / 2)
-        if not succeeded(main):
+        if not has_succeeded(main):
             spare = asyncio.ensure_future(second())
             await asyncio.wait({main} if not main.done() else {spare}, timeout=deadline.left())
         return _best(main, spare)
@@ -72,7 +73,7 @@ async def hedged(first: Work[T], second: Work[T], deadline: Deadline) -> Answer[
         discard(task for task in (main, spare) if task is not None)
 
 
-def succeeded(task: "asyncio.Future[Any]") -> bool:
+def has_succeeded(task: "asyncio.Future[Any]") -> bool:
     return task.done() and not task.cancelled() and task.exception() is None
 
 
@@ -83,12 +84,12 @@ def discard(tasks: "Iterable[asyncio.Future[Any]]") -> None:
             task.exception()
 
 
-def _best(main: "asyncio.Future[T]", spare: "asyncio.Future[T] | None") -> Answer[T]:
-    if succeeded(main):
-        return Answer(main.result())
+def _best(main: "asyncio.Future[T]", spare: "asyncio.Future[T] | None") -> HedgedAnswer[T]:
+    if has_succeeded(main):
+        return HedgedAnswer(main.result())
     failure = main.exception() if main.done() else Late()
     if failure is not None and not isinstance(failure, LithifyError):
         raise failure
-    if spare is None or not succeeded(spare):
+    if spare is None or not has_succeeded(spare):
         raise failure or Late()
-    return Answer(spare.result(), failure)
+    return HedgedAnswer(spare.result(), failure)

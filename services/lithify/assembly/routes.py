@@ -6,10 +6,9 @@ from fastapi import APIRouter, Depends, Path
 
 from lithify.access import KeyScope
 from lithify.assembly.schema import AssembleRequest, AssembleResponse, HeaderResponse, SearchRequest, SearchResponse
-from lithify.assembly.service import Assembly
-from lithify.assembly.traces import read_trace
+from lithify.assembly.service import AssemblyService
 from lithify.events import TenantScope
-from lithify.http import JsonRoute, NotFound
+from lithify.http import JsonRoute
 from lithify.http.authorization import Access
 
 # Always there, whatever is down (spec 01 §5).
@@ -20,7 +19,7 @@ HEADER: Final = (
 )
 
 
-def assembly_router(service: Assembly, access: Access) -> APIRouter:
+def assembly_router(service: AssemblyService, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["recall"], route_class=JsonRoute)
     reader = Depends(access.needs(KeyScope.READ))
 
@@ -35,15 +34,12 @@ def assembly_router(service: Assembly, access: Access) -> APIRouter:
         return await service.assemble(caller, request)
 
     @router.get("/traces/{trace_id}", responses={404: {}})
-    async def trace(trace_id: Annotated[str, Path(max_length=64)], caller: TenantScope = reader) -> dict[str, Any]:
+    async def read_trace(trace_id: Annotated[str, Path(max_length=64)], caller: TenantScope = reader) -> dict[str, Any]:
         """Explain an earlier search or assemble."""
-        found = await read_trace(service.redis, caller, trace_id)
-        if found is None:
-            raise NotFound(f"trace_id: no trace {trace_id!r}; it never was or has expired")
-        return found
+        return await service.traces.read(caller, trace_id)
 
     @router.get("/header")
-    async def header() -> HeaderResponse:
+    async def read_header() -> HeaderResponse:
         """Static words for the system prompt: that there is a memory, and how to read it."""
         return HeaderResponse(text=HEADER)
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
 
-from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text
+from lithify.events.turn import MAX_TS_MS, TEXT_PARTS, Identifier, Role, Text
 from lithify.store.memory_record import COLLECTION
 
 MAX_LIMIT = 1000
@@ -15,11 +15,11 @@ MIN_DEADLINE_MS = 10
 MAX_DEADLINE_MS = 120_000
 
 
-def _trimmed(value: str) -> str:
+def _trim(value: str) -> str:
     return value.strip()
 
 
-Question = Annotated[Text, AfterValidator(_trimmed)]
+QueryText = Annotated[Text, AfterValidator(_trim)]
 Now = Annotated[
     int | None,
     Field(
@@ -33,7 +33,7 @@ DeadlineMs = Annotated[
 
 
 def readable_path(record_id: str) -> str:
-    """By which a hit can be opened later (spec 01 §5)."""
+    """Returns the path by which a hit can be opened later (spec 01 §5)."""
     return f"{quote(COLLECTION, safe='')}::{quote(record_id, safe='')}"
 
 
@@ -55,7 +55,7 @@ class SearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    query: Question = Field("", description="An empty query finds nothing and is no error.")
+    query: QueryText = Field("", description="An empty query finds nothing and is no error.")
     user: Identifier | None = Field(None, description="Only this user's memory; unset searches the whole tenant.")
     session: Identifier | None = Field(None, description="Only this session; unset searches all of them.")
     limit: int = Field(8, ge=1, le=MAX_LIMIT)
@@ -99,6 +99,14 @@ class Message(BaseModel):
     content: str | list[Any] = Field(description="Text, or parts of which the textual ones count.")
     id: str | None = Field(None, max_length=256, description="event_id of the turn, if it was sent to memory.")
 
+    @property
+    def words(self) -> str:
+        """Returns the text of the content, of its textual parts if it has parts."""
+        if isinstance(self.content, str):
+            return self.content.strip()
+        parts = [part for part in self.content if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
+        return "\n".join(text for part in parts if isinstance(text := part.get("text"), str)).strip()
+
 
 class IncludeDocs(BaseModel):
     """Which documents may join a prompt, and how much of the budget they may take."""
@@ -119,7 +127,7 @@ class AssembleRequest(BaseModel):
     user: Identifier
     session: Identifier
     token_budget: int = Field(ge=0, le=MAX_BUDGET, description="Tokens the memory part may cost, everything included.")
-    query: Question | None = Field(None, description="What the prompt is about; the last message's text if absent.")
+    query: QueryText | None = Field(None, description="What the prompt is about; the last message's text if absent.")
     messages: tuple[Message, ...] = Field((), max_length=MAX_MESSAGES)
     form: Literal["addition", "messages"] = Field(
         "addition", description="Memory as `text` for the system prompt, or as one system message among `messages`."
@@ -129,8 +137,20 @@ class AssembleRequest(BaseModel):
     deadline_ms: DeadlineMs = None
 
     @property
+    def topic(self) -> str:
+        """Says what the prompt is about: the query, else the last message's words."""
+        if self.query is not None:
+            return self.query
+        return self.messages[-1].words if self.messages else ""
+
+    @property
+    def shown_turns(self) -> frozenset[str]:
+        """Names the turns the host shows itself, by their event ids."""
+        return frozenset(message.id for message in self.messages if message.id)
+
+    @property
     def documents(self) -> IncludeDocs | None:
-        """What was said about documents, None if they are not wanted."""
+        """Says which documents may join; None if none are wanted."""
         if isinstance(self.include_docs, bool):
             return IncludeDocs() if self.include_docs else None
         return self.include_docs

@@ -4,9 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from lithify.assembly.recall.retrieval import Found, Retriever
-from lithify.assembly.recall.retrieval import Question as Wanted
-from lithify.assembly.recall.search import rank, search_question
+from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
+from lithify.assembly.recall.search import rank_found, search_query
 from lithify.assembly.schema import SearchRequest
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.errors import Unavailable
@@ -64,30 +63,30 @@ class Sitting:
     """One question asked in many ways: what needs the same candidates is ranked from one retrieval."""
 
     question: Question
-    _found: dict[tuple[bool, Wanted], Found] = field(default_factory=dict)
+    _found: dict[tuple[bool, RecallQuery], FoundMemories] = field(default_factory=dict)
 
     async def search(self, retriever: Retriever, profile: Profile, limit: int = LIMIT) -> tuple[str, ...]:
         """Event ids as `search` ranks them."""
         request = self._request(limit)
-        found = await self._retrieve(retriever, search_question(request, profile))
-        return tuple(name_of(row.candidate) for row in rank(found, request, profile, self.question.now))
+        found = await self._retrieve(retriever, search_query(request, profile))
+        return tuple(name_of(row.candidate) for row in rank_found(found, request, profile, self.question.now))
 
     async def candidates(self, retriever: Retriever, profile: Profile) -> list[Candidate]:
         """What `search` has to rank."""
-        return (await self._retrieve(retriever, search_question(self._request(LIMIT), profile))).candidates
+        return (await self._retrieve(retriever, search_query(self._request(LIMIT), profile))).candidates
 
     def _request(self, limit: int) -> SearchRequest:
         question = self.question
         return SearchRequest(query=question.text, user=question.conversation, limit=limit, now=question.now)
 
-    async def _retrieve(self, retriever: Retriever, wanted: Wanted) -> Found:
+    async def _retrieve(self, retriever: Retriever, wanted: RecallQuery) -> FoundMemories:
         key = (retriever.cascade is None, wanted)
         if key not in self._found:
             self._found[key] = complete(await retriever.retrieve(scope_of(self.question), wanted))
         return self._found[key]
 
 
-def complete(found: Found) -> Found:
+def complete(found: FoundMemories) -> FoundMemories:
     """Raises Unavailable for an answer that lacks a part: its figures would be those of a broken machine."""
     if found.degraded:
         raise Unavailable(f"a question was answered in part only: {'; '.join(found.degraded)}")

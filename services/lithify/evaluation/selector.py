@@ -8,7 +8,15 @@ from typing import Final
 from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline
-from lithify.assembly.prompt.context import Context, Draft, Ingredients, Terms, compose_context, draft, temporal_query
+from lithify.assembly.prompt.context import (
+    Context,
+    Ingredients,
+    PlannedContext,
+    Terms,
+    compose_context,
+    plan_context,
+    temporal_query,
+)
 from lithify.assembly.recall.pools import source_of
 from lithify.assembly.recall.recall import Recall
 from lithify.assembly.recall.retrieval import Retriever
@@ -75,8 +83,10 @@ async def compared(retriever: Retriever, question: Question, profile: Profile) -
     shares = {}
     for budget in BUDGETS:
         terms = Terms(memory_budget(budget, profile), profile, question.now)
-        planned = draft(await recalled(retriever, question, terms), terms)
-        cosines = await meanings.read(scope_of(question), planned)
+        planned = plan_context(await recalled(retriever, question, terms), terms)
+        cosines = await meanings.read(
+            scope_of(question), planned.temporal, [candidate.id for candidate in planned.competing]
+        )
         plain, selected = compose_context(without_selector(planned)), compose_context(planned, slot_cosines=cosines)
         shares[budget] = share_of(question, plain), share_of(question, selected)
     return shares
@@ -86,13 +96,15 @@ async def recalled(retriever: Retriever, question: Question, terms: Terms) -> In
     """What assembly has to choose from in a session without turns, rules or links."""
     # Only a profile that keeps sessions apart looks into Redis, for its cache; no connection is made here.
     recall, deadline = Recall(retriever, Redis(), terms.profile), Deadline.after(DEADLINE_MS)
-    answer = await recall.find(scope_of(question), question.text, session_of(question), terms.tau, deadline)
+    answer = await recall.find(
+        scope_of(question), question.text, session_of(question), room=terms.tau, deadline=deadline
+    )
     found = complete(answer.found)
     sources = {key: source_of(memory, key) for key, memory in found.memories.items()}
     return Ingredients(question.text, candidates=found.candidates, sources=sources)
 
 
-def without_selector(planned: Draft) -> Draft:
+def without_selector(planned: PlannedContext) -> PlannedContext:
     guard = replace(planned.temporal.guard, applies=False)
     return replace(planned, temporal=replace(planned.temporal, guard=guard))
 

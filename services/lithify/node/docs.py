@@ -2,7 +2,8 @@
 
 from redis import Redis as BlockingRedis
 
-from lithify.assembly.docs.service import DocsDesk
+from lithify.assembly.docs.service import DocsService
+from lithify.assembly.traces import TraceBook
 from lithify.docs.holdings import Holdings
 from lithify.docs.jobs import LaneRuns
 from lithify.docs.search import DocSearch
@@ -26,15 +27,15 @@ def search(model: Model, store: VectorStore) -> DocSearch:
     return DocSearch(store, model.analyser, model.executor, Space.of(model.embedder), model.embedder)
 
 
-def desk(settings: Settings, redis: RedisParts, model: Model, store: VectorStore, jobs: BlockingRedis) -> DocsDesk:
-    return DocsDesk(
-        holdings(model, store),
-        search(model, store),
-        redis.client,
-        jobs,
-        system_clock,
-        settings.trace_hours * HOUR_S,
-        settings.assemble_deadline_ms,
+def desk(settings: Settings, redis: RedisParts, model: Model, store: VectorStore, jobs: BlockingRedis) -> DocsService:
+    return DocsService(
+        holdings=holdings(model, store),
+        search=search(model, store),
+        redis=redis.client,
+        jobs=jobs,
+        traces=TraceBook(redis.client, settings.trace_hours * HOUR_S),
+        clock=system_clock,
+        deadline_ms=settings.assemble_deadline_ms,
     )
 
 

@@ -16,21 +16,22 @@ from lithify.access import (
 )
 from lithify.assembly.docs.routes import docs_router
 from lithify.assembly.library.authored_routes import authored_router
-from lithify.assembly.library.compaction_routes import Compactions, compaction_router
+from lithify.assembly.library.compaction_routes import CompactionParts, compaction_router
 from lithify.assembly.library.export import Exporter
 from lithify.assembly.library.export_routes import export_router
-from lithify.assembly.library.forgetting_routes import Forgettings, forgetting_router
+from lithify.assembly.library.forgetting_routes import ForgettingService, forgetting_router
 from lithify.assembly.library.importing import Importer
 from lithify.assembly.library.memories import Memories
 from lithify.assembly.library.memory_routes import memory_router, session_router
 from lithify.assembly.library.timeline import Timelines
-from lithify.assembly.prompt.assembler import Assembler
+from lithify.assembly.prompt.builder import ContextBuilder
 from lithify.assembly.prompt.token_counter import load_counter
-from lithify.assembly.recall.caches import RememberedQueries
+from lithify.assembly.recall.caches import QueryVectorCache
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.routes import assembly_router
-from lithify.assembly.service import Assembly
-from lithify.authored import AuthoredReader, Documents, FolderWatch, Reserve, check_startup
+from lithify.assembly.service import AssemblyService
+from lithify.assembly.traces import TraceBook
+from lithify.authored import AuthoredDocuments, AuthoredReader, FolderWatch, Reserve, check_startup
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
@@ -105,19 +106,21 @@ async def assembly(
         session_router(Timelines(store, redis.client, settings.partitions), access),
         authored_router(documents, access),
         docs_router(docs.desk(settings, redis, model, store, jobs), access),
-        compaction_router(Compactions(store, jobs), access),
-        forgetting_router(Forgettings(store, redis.client, jobs, settings.partitions, settings.wait_limit_ms), access),
+        compaction_router(CompactionParts(store, jobs), access),
+        forgetting_router(
+            ForgettingService(store, redis.client, jobs, settings.partitions, settings.wait_limit_ms), access
+        ),
         export_router(Exporter(store), importer, access),
         maintenance_router(jobs, access),
     ]
     return routers, keepers
 
 
-def recall(settings: Settings, redis: RedisParts, model: Model, store: VectorStore) -> Assembly:
+def recall(settings: Settings, redis: RedisParts, model: Model, store: VectorStore) -> AssemblyService:
     reader = AuthoredReader(store, redis.client, frozenset(settings.authored_core), model.embedder.manifest.family)
     cascade = calibrated_cascade(model.embedder, settings.models_dir) if settings.search_tiers == "cascade" else None
-    assembler = Assembler(
-        Retriever(store, RememberedQueries(model.embedder), model.analyser, model.executor, cascade),
+    builder = ContextBuilder(
+        Retriever(store, QueryVectorCache(model.embedder), model.analyser, model.executor, cascade),
         redis.client,
         settings.partitions,
         settings.tail_turns,
@@ -127,19 +130,19 @@ def recall(settings: Settings, redis: RedisParts, model: Model, store: VectorSto
         counter=load_counter(settings.token_counter),
         check_invariants=settings.check_invariants,
     )
-    ttl_s = settings.trace_hours * HOUR_S
-    return Assembly(assembler, redis.client, system_clock, ttl_s, settings.assemble_deadline_ms)
+    traces = TraceBook(redis.client, settings.trace_hours * HOUR_S)
+    return AssemblyService(builder, traces, system_clock, settings.assemble_deadline_ms)
 
 
 async def rules(
     settings: Settings, redis: RedisParts, model: Model, store: VectorStore
-) -> tuple[Documents, list[Coroutine[Any, Any, None]]]:
+) -> tuple[AuthoredDocuments, list[Coroutine[Any, Any, None]]]:
     """The authored documents, checked against their reserve; their folder is loaded, and then watched."""
     core = frozenset(settings.authored_core)
     # A share alone says nothing before a budget is known; without one there is nothing to check at start.
     share = retrieval_profile(settings).hard_fraction if settings.startup_budget else None
     reserve = Reserve(share, settings.startup_budget)
-    documents = Documents(
+    documents = AuthoredDocuments(
         store, model.embedder, model.analyser, redis.client, model.executor, system_clock, core, reserve
     )
     keepers = []

@@ -29,7 +29,7 @@ class Origin(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class AuthoredText:
     tenant: str
     name: str
     text: str
@@ -51,7 +51,7 @@ def content_hash(raw: bytes) -> str:
     return f"{HASH}:{hashlib.sha256(raw).hexdigest()}"
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """Raises Invalid. Record ids are `name#ordinal`, and names stand in URLs."""
     if not 0 < len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
         raise Invalid(f"name: must have 1 to {MAX_NAME} printable characters, with no blank around them")
@@ -60,14 +60,14 @@ def checked_name(name: str) -> str:
     return name
 
 
-def checked_size(name: str, size: int) -> None:
+def check_size(name: str, size: int) -> None:
     if size > MAX_BYTES:
         raise TooLarge(f"{name} has {size} bytes, {MAX_BYTES} are allowed; split it")
 
 
-def checked_parts(raw: bytes, name: str, *, core: bool) -> AuthoredDocument:
+def read_parts(raw: bytes, name: str, *, core: bool) -> AuthoredDocument:
     """CPU-bound. Raises Invalid for bytes that are no text, and for more nodes than one document may have."""
-    checked_size(name, len(raw))
+    check_size(name, len(raw))
     parts = partition(raw, name, core)
     if len(parts.nodes) > MAX_NODES:
         raise TooLarge(f"{name} has {len(parts.nodes)} blocks and list items, {MAX_NODES} are allowed; split it")

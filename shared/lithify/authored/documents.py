@@ -9,16 +9,16 @@ from typing import Final, TypeVar
 
 from redis.asyncio import Redis
 
-from lithify.authored.document import Document, Origin, checked_name, checked_parts
-from lithify.authored.library import Reserve, find_document, library_of, read_documents
+from lithify.authored.document import AuthoredText, Origin, check_name, read_parts
+from lithify.authored.library import Reserve, build_library, find_document, read_documents
 from lithify.authored.records import (
     NodeRecords,
+    document_filter,
     document_id,
     document_meta,
     document_record,
     edition_of,
-    of_document,
-    owner,
+    shared_scope,
 )
 from lithify.embedding import Embedder
 from lithify.errors import Invalid, Misconfigured
@@ -35,15 +35,15 @@ UNRESERVED: Final = Reserve(None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    document: Document
+class WrittenDocument:
+    document: AuthoredText
     parts: AuthoredDocument
     created: bool
     changed: bool  # false if the stored document was the same already
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class AuthoredDocuments:
     """The authored documents of all tenants.
 
     A document's text is one record, and rules are read from it, so that one write replaces all rules at once. The
@@ -60,7 +60,7 @@ class Documents:
     reserve: Reserve = UNRESERVED
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def put(self, scope: TenantScope, name: str, raw: bytes, origin: Origin) -> Written:
+    async def put(self, scope: TenantScope, name: str, raw: bytes, origin: Origin) -> WrittenDocument:
         """In force and searchable on return; a document that was the same already costs no write.
 
         Raises Invalid, also if the hard rules would outgrow their reserve and the next start fail. Raises Unavailable
@@ -69,31 +69,31 @@ class Documents:
         parts = await self.parts(name, raw)
         await self._check_reserve(scope, parts)
         known = await self.find(scope, name)
-        document = Document(scope.tenant, name, raw.decode(), origin, self.clock())
+        document = AuthoredText(scope.tenant, name, raw.decode(), origin, self.clock())
         if known and self._is_settled(known) and (known.text, known.origin) == (document.text, origin):
-            return Written(known, parts, created=False, changed=False)
+            return WrittenDocument(known, parts, created=False, changed=False)
         await self._write(document, parts)
-        return Written(document, parts, created=known is None, changed=True)
+        return WrittenDocument(document, parts, created=known is None, changed=True)
 
     async def delete(self, scope: TenantScope, name: str) -> bool:
         """Whether there was one; its rules bind nobody on return."""
         async with self._writing:
             known = await self.find(scope, name)
-            await self.store.delete(owner(scope), COLLECTION, of_document(name))
+            await self.store.delete(shared_scope(scope), COLLECTION, document_filter(name))
             # Also for one that is gone: the call that removed it may have ended before this.
             await bump(self.redis, scope.tenant, AUTHORED)
         return known is not None
 
-    async def find(self, scope: TenantScope, name: str) -> Document | None:
-        return await find_document(scope, self.store, checked_name(name), self.embedder.manifest.family)
+    async def find(self, scope: TenantScope, name: str) -> AuthoredText | None:
+        return await find_document(scope, self.store, check_name(name), self.embedder.manifest.family)
 
-    async def all(self, scope: TenantScope) -> list[Document]:
+    async def all(self, scope: TenantScope) -> list[AuthoredText]:
         """By name."""
         return await read_documents(scope, self.store)
 
     async def parts(self, name: str, raw: bytes) -> AuthoredDocument:
         """The document in its tiers. Raises Invalid."""
-        return await self._aside(partial(checked_parts, raw, checked_name(name), core=name in self.core))
+        return await self._aside(partial(read_parts, raw, check_name(name), core=name in self.core))
 
     async def settle(self) -> list[str]:
         """Finishes what a crash interrupted, and follows a change of core names or of the model; the names written."""
@@ -106,34 +106,34 @@ class Documents:
         if not parts.hard or self.reserve.share is None:
             return
         others = [document for document in await self.all(scope) if document.name != parts.source_doc]
-        library = await self._aside(partial(library_of, others, self.core))
+        library = await self._aside(partial(build_library, others, self.core))
         try:
             self.reserve.check(library.put(parts))
         except Misconfigured as error:
             raise Invalid(str(error)) from None
 
-    async def _write(self, document: Document, parts: AuthoredDocument) -> None:
-        family, scope = self.embedder.manifest.family, owner(TenantScope(document.tenant))
+    async def _write(self, document: AuthoredText, parts: AuthoredDocument) -> None:
+        family, scope = self.embedder.manifest.family, shared_scope(TenantScope(document.tenant))
         nodes = NodeRecords(self.embedder, self.analyser)
         async with self._writing:
             unfinished = replace(document, edition=None)
             await self.store.upsert(scope, COLLECTION, [document_record(unfinished, family)])
             await self.store.upsert(scope, COLLECTION, await self._aside(partial(nodes.make, document, parts)))
-            left_over = of_document(document.name).between("seq", lowest=len(parts.nodes))
+            left_over = document_filter(document.name).between("seq", lowest=len(parts.nodes))
             await self.store.delete(scope, COLLECTION, left_over)
             # Before the mark: a document that counts as finished must have been announced.
             await bump(self.redis, document.tenant, AUTHORED)
             await self._mark_finished(scope, document)
 
-    async def _mark_finished(self, scope: TenantScope, document: Document) -> None:
+    async def _mark_finished(self, scope: TenantScope, document: AuthoredText) -> None:
         finished = replace(document, edition=self._edition(document))
         text = document_id(document.tenant, document.name, self.embedder.manifest.family)
         await self.store.set_payload(scope, COLLECTION, Where().ids([text]), {"meta": document_meta(finished)})
 
-    def _is_settled(self, document: Document) -> bool:
+    def _is_settled(self, document: AuthoredText) -> bool:
         return document.edition == self._edition(document)
 
-    def _edition(self, document: Document) -> str:
+    def _edition(self, document: AuthoredText) -> str:
         return edition_of(document, core=document.name in self.core, fingerprint=self.embedder.fingerprint)
 
     async def _aside(self, work: Callable[[], T]) -> T:

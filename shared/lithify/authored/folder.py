@@ -9,8 +9,8 @@ from typing import Final
 
 import structlog
 
-from lithify.authored.document import Origin, checked_size, content_hash
-from lithify.authored.documents import UNRESERVED, Documents
+from lithify.authored.document import Origin, check_size, content_hash
+from lithify.authored.documents import UNRESERVED, AuthoredDocuments
 from lithify.errors import Invalid, Misconfigured, Unavailable
 from lithify.events import TenantScope
 
@@ -22,14 +22,14 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class FileStamp:
     """What a file looks like from outside; content is only read when this changes."""
 
     size: int
     mtime_ns: int
 
 
-def scan(root: Path) -> dict[str, Stamp]:
+def scan_folder(root: Path) -> dict[str, FileStamp]:
     """Every Markdown file below the folder by its relative name; what leads outside of it or is hidden is left out.
 
     Raises Unavailable if the folder itself is gone: a lost mount must not look like deleted documents.
@@ -60,7 +60,7 @@ def _is_hidden(name: str) -> bool:
     return any(part.startswith(".") for part in name.split("/"))
 
 
-def _stamp(path: Path, inside: Path) -> Stamp | None:
+def _stamp(path: Path, inside: Path) -> FileStamp | None:
     real = Path(os.path.realpath(path))  # Path.resolve raises for links in a circle
     if not real.is_relative_to(inside) or not real.is_file():
         return None
@@ -68,30 +68,30 @@ def _stamp(path: Path, inside: Path) -> Stamp | None:
         status = real.stat()
     except FileNotFoundError:  # a file may go between two looks
         return None
-    return Stamp(status.st_size, status.st_mtime_ns)
+    return FileStamp(status.st_size, status.st_mtime_ns)
 
 
 @dataclass(slots=True)
 class Debounce:
     """Remembers how every file looked when it was last handled, and since when it looks as it does now."""
 
-    handled: dict[str, Stamp] = field(default_factory=dict)
-    waiting: dict[str, tuple[Stamp | None, float]] = field(default_factory=dict)
+    handled: dict[str, FileStamp] = field(default_factory=dict)
+    waiting: dict[str, tuple[FileStamp | None, float]] = field(default_factory=dict)
 
-    def due(self, seen: Mapping[str, Stamp], now: float) -> dict[str, Stamp | None]:
+    def due(self, seen: Mapping[str, FileStamp], now: float) -> dict[str, FileStamp | None]:
         """The files that changed, appeared or went (None), and have looked the same for long enough since."""
         changed = {name: seen.get(name) for name in {*seen, *self.handled} if seen.get(name) != self.handled.get(name)}
         self.waiting = {name: self._since(name, stamp, now) for name, stamp in changed.items()}
         return {name: stamp for name, (stamp, since) in self.waiting.items() if now - since >= DEBOUNCE_S}
 
-    def done(self, name: str, stamp: Stamp | None) -> None:
+    def done(self, name: str, stamp: FileStamp | None) -> None:
         self.waiting.pop(name, None)
         if stamp is None:
             self.handled.pop(name, None)
         else:
             self.handled[name] = stamp
 
-    def _since(self, name: str, stamp: Stamp | None, now: float) -> tuple[Stamp | None, float]:
+    def _since(self, name: str, stamp: FileStamp | None, now: float) -> tuple[FileStamp | None, float]:
         waited = self.waiting.get(name)
         return waited if waited and waited[0] == stamp else (stamp, now)
 
@@ -102,7 +102,7 @@ class FolderWatch:
     A file that cannot become a document is reported and leaves its earlier version in force.
     """
 
-    def __init__(self, root: Path, documents: Documents, scope: TenantScope) -> None:
+    def __init__(self, root: Path, documents: AuthoredDocuments, scope: TenantScope) -> None:
         self._root = root
         self._documents = documents
         self._scope = scope
@@ -118,7 +118,7 @@ class FolderWatch:
             raise Misconfigured(f"authored_dir: there is no folder {self._root}")
         known = [one for one in await self._documents.all(self._scope) if one.origin is Origin.FOLDER]
         self._hashes = {document.name: document.content_hash for document in known}
-        seen = await asyncio.to_thread(scan, self._root)
+        seen = await asyncio.to_thread(scan_folder, self._root)
         # The reserve is judged once, over all files together.
         unreserved = replace(self._documents, reserve=UNRESERVED)
         for name in sorted({*seen, *self._hashes}):
@@ -136,12 +136,12 @@ class FolderWatch:
 
     async def look(self) -> None:
         """One look at the folder: takes over what has settled since it changed."""
-        seen = await asyncio.to_thread(scan, self._root)
+        seen = await asyncio.to_thread(scan_folder, self._root)
         due = self._debounce.due(seen, asyncio.get_running_loop().time())
         for name, stamp in sorted(due.items()):
             await self._follow(self._documents, name, stamp)
 
-    async def _follow(self, documents: Documents, name: str, stamp: Stamp | None) -> None:
+    async def _follow(self, documents: AuthoredDocuments, name: str, stamp: FileStamp | None) -> None:
         try:
             await (self._remove(documents, name) if stamp is None else self._take_over(documents, name, stamp))
         except (Invalid, OSError) as error:
@@ -149,8 +149,8 @@ class FolderWatch:
         # Not reached in an outage: the file stays due.
         self._debounce.done(name, stamp)
 
-    async def _take_over(self, documents: Documents, name: str, stamp: Stamp) -> None:
-        checked_size(name, stamp.size)
+    async def _take_over(self, documents: AuthoredDocuments, name: str, stamp: FileStamp) -> None:
+        check_size(name, stamp.size)
         raw = await asyncio.to_thread(read_file, self._root, name)
         if raw is None or self._hashes.get(name) == content_hash(raw):
             return
@@ -158,7 +158,7 @@ class FolderWatch:
         self._hashes[name] = content_hash(raw)
         log.info("authored_document_stored", document=name, size=len(raw))
 
-    async def _remove(self, documents: Documents, name: str) -> None:
+    async def _remove(self, documents: AuthoredDocuments, name: str) -> None:
         await documents.delete(self._scope, name)
         self._hashes.pop(name, None)
         log.info("authored_document_removed", document=name)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from lithify.authored.document import Document
-from lithify.authored.records import DOCUMENTS, document_id, owner, read_document
+from lithify.authored.document import AuthoredText
+from lithify.authored.records import DOCUMENTS, document_id, read_document, shared_scope
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
 from lithify.memory.rulebook.collection import AuthoredLibrary
@@ -30,7 +30,7 @@ class Reserve:
         check_hard_reserve(library.hard, self.share, self.budget)
 
 
-def library_of(documents: Iterable[Document], core: Collection[str], generation: int = 0) -> AuthoredLibrary:
+def build_library(documents: Iterable[AuthoredText], core: Collection[str], generation: int = 0) -> AuthoredLibrary:
     """The core documents in their tiers, CPU-bound; configuration says which are core, never a stored mark (X32)."""
     ruling = [document for document in documents if document.name in core]
     parts = {document.name: partition(document.raw, document.name, core=True) for document in ruling}
@@ -42,15 +42,15 @@ async def check_startup(store: VectorStore, core: Collection[str], reserve: Rese
     documents = await read_documents(EVERY_TENANT, store)
     for tenant, own in groupby(documents, key=lambda document: document.tenant):
         try:
-            reserve.check(library_of(own, core))
+            reserve.check(build_library(own, core))
         except Misconfigured as error:
             raise Misconfigured(f"tenant {tenant}: {error}") from None
 
 
-async def read_documents(scope: AnyTenant, store: VectorStore) -> list[Document]:
+async def read_documents(scope: AnyTenant, store: VectorStore) -> list[AuthoredText]:
     """By tenant and name."""
     found, after = [], None
-    own = owner(scope) if isinstance(scope, TenantScope) else scope
+    own = shared_scope(scope) if isinstance(scope, TenantScope) else scope
     while True:
         page = await store.scroll(own, COLLECTION, DOCUMENTS, limit=PAGE, after=after)
         found += [read_document(record) for record in page.records]
@@ -59,6 +59,6 @@ async def read_documents(scope: AnyTenant, store: VectorStore) -> list[Document]
             return sorted(found, key=lambda document: (document.tenant, document.name))
 
 
-async def find_document(scope: TenantScope, store: VectorStore, name: str, family: str) -> Document | None:
-    records = await store.fetch(owner(scope), COLLECTION, [document_id(scope.tenant, name, family)])
+async def find_document(scope: TenantScope, store: VectorStore, name: str, family: str) -> AuthoredText | None:
+    records = await store.fetch(shared_scope(scope), COLLECTION, [document_id(scope.tenant, name, family)])
     return read_document(records[0]) if records else None

@@ -1,4 +1,4 @@
-"""The rules every prompt must show, read again only when a document changed."""
+"""Reads the rules every prompt must show, again only when a document changed."""
 
 import asyncio
 from collections import OrderedDict
@@ -8,7 +8,7 @@ from typing import Final
 
 from redis.asyncio import Redis
 
-from lithify.authored.library import library_of, read_documents
+from lithify.authored.library import build_library, read_documents
 from lithify.authored.records import KIND
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
@@ -23,6 +23,8 @@ UNKNOWN: Final = -1  # generation of rules that were read while Redis was away
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """One hard or soft rule of a core document."""
+
     id: str  # of its record
     text: str
     source_doc: str
@@ -31,7 +33,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """In the order of injection: document, position, ordinal, id."""
+    """The rules of a tenant in the order of injection: document, position, ordinal, id."""
 
     hard: tuple[Rule, ...]
     soft: tuple[Rule, ...]
@@ -39,7 +41,10 @@ class Rules:
 
 
 class AuthoredReader:
-    """Costs one Redis read while nothing changes, and serves what it knows while Redis or the store is away."""
+    """Reads the rules of tenants, and remembers them: a hard rule binds even while its source is away.
+
+    Costs one Redis read while nothing changes, and serves what it knows while Redis or the store is away.
+    """
 
     def __init__(self, store: VectorStore, redis: Redis, core: Collection[str], family: str) -> None:
         self._store = store
@@ -49,16 +54,20 @@ class AuthoredReader:
         self._kept: OrderedDict[str, Rules] = OrderedDict()
 
     async def rules(self, scope: TenantScope, /) -> Rules:
-        """Raises Unavailable only if this tenant's rules were never read and cannot be now."""
+        """Returns the rules of the tenant. Raises Unavailable only if they were never read and cannot be now."""
         kept = self._kept.get(scope.tenant)
         try:
-            return await self._fresh(scope, kept)
+            return await self._refresh(scope, kept)
         except Unavailable:
             if kept is None:
                 raise
             return kept
 
-    async def _fresh(self, scope: TenantScope, kept: Rules | None) -> Rules:
+    def last_read(self, scope: TenantScope, /) -> Rules | None:
+        """Returns what is remembered of the tenant, for who cannot wait; None if it was never read."""
+        return self._kept.get(scope.tenant)
+
+    async def _refresh(self, scope: TenantScope, kept: Rules | None) -> Rules:
         # Before the documents: a change in between makes the copy look old, never new.
         generation = await self._generation(scope, kept)
         if kept is None or kept.generation != generation:
@@ -75,10 +84,10 @@ class AuthoredReader:
 
     async def _read(self, scope: TenantScope, generation: int) -> Rules:
         documents = await read_documents(scope, self._store)
-        library = await asyncio.to_thread(library_of, documents, self._core, generation)
-        return Rules(self._rules(scope, library.hard), self._rules(scope, library.soft), library.generation)
+        library = await asyncio.to_thread(build_library, documents, self._core, generation)
+        return Rules(self._make_rules(scope, library.hard), self._make_rules(scope, library.soft), library.generation)
 
-    def _rules(self, scope: TenantScope, nodes: Iterable[AuthoredNode]) -> tuple[Rule, ...]:
+    def _make_rules(self, scope: TenantScope, nodes: Iterable[AuthoredNode]) -> tuple[Rule, ...]:
         return tuple(
             Rule(
                 point_id(scope.tenant, KIND, node.record_id, self._family),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lithify.authored.document import Document, Origin
+from lithify.authored.document import AuthoredText, Origin
 from lithify.embedding import Embedder
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED
@@ -25,17 +25,17 @@ ESTIMATOR: Final = "estimate-v1"  # names the token estimator; change it with `m
 DOCUMENTS: Final = Where().equals("kind", KIND).equals("authored_tier", SOURCE)
 
 
-def of_document(name: str) -> Where:
+def document_filter(name: str) -> Where:
     """All records of one document."""
     return Where().equals("kind", KIND).equals("source_ref", name)
 
 
-def owner(scope: TenantScope) -> TenantScope:
+def shared_scope(scope: TenantScope) -> TenantScope:
     """Authored documents belong to all users of a tenant."""
     return TenantScope(scope.tenant, SHARED)
 
 
-def edition_of(document: Document, *, core: bool, fingerprint: str) -> str:
+def edition_of(document: AuthoredText, *, core: bool, fingerprint: str) -> str:
     """Changes with everything the node records depend on."""
     return join_parts(authored_cache_key(document.raw, ESTIMATOR, core=core), fingerprint)
 
@@ -44,7 +44,7 @@ def document_id(tenant: str, name: str, family: str) -> str:
     return point_id(tenant, KIND, name, family)
 
 
-def document_record(document: Document, family: str) -> Record:
+def document_record(document: AuthoredText, family: str) -> Record:
     """Without vectors and not active: no search may ever answer with a whole document."""
     memory = MemoryRecord(
         tenant=document.tenant,
@@ -63,14 +63,14 @@ def document_record(document: Document, family: str) -> Record:
     return Record(document_id(document.tenant, document.name, family), memory.payload())
 
 
-def document_meta(document: Document) -> dict[str, Any]:
+def document_meta(document: AuthoredText) -> dict[str, Any]:
     return {"hash": document.content_hash, "origin": document.origin.value, "edition": document.edition}
 
 
-def read_document(record: Record) -> Document:
+def read_document(record: Record) -> AuthoredText:
     memory = MemoryRecord.from_payload(record.payload)
     meta = memory.meta or {}
-    return Document(
+    return AuthoredText(
         memory.tenant,
         memory.source_ref or "",
         memory.text,
@@ -87,19 +87,19 @@ class NodeRecords:
     embedder: Embedder
     analyser: LexicalAnalyser
 
-    def make(self, document: Document, parts: AuthoredDocument) -> list[Record]:
+    def make(self, document: AuthoredText, parts: AuthoredDocument) -> list[Record]:
         rules = [self._rule(document, node) for node in (*parts.hard, *parts.soft)]
         return rules + self._searchable(document, parts.variant)
 
-    def _rule(self, document: Document, node: AuthoredNode) -> Record:
+    def _rule(self, document: AuthoredText, node: AuthoredNode) -> Record:
         """Injected by right, so never searched and without vectors."""
         return Record(self._id(document, node.record_id), self._memory(document, node).payload())
 
-    def _searchable(self, document: Document, nodes: Sequence[AuthoredNode]) -> list[Record]:
+    def _searchable(self, document: AuthoredText, nodes: Sequence[AuthoredNode]) -> list[Record]:
         embedded = embed_each([node.text for node in nodes], self.embedder) if nodes else []
         return [self._variant(document, node, one) for node, one in zip(nodes, embedded, strict=True)]
 
-    def _variant(self, document: Document, node: AuthoredNode, embedded: TextVectors) -> Record:
+    def _variant(self, document: AuthoredText, node: AuthoredNode, embedded: TextVectors) -> Record:
         memory = self._memory(
             document,
             node,
@@ -110,7 +110,7 @@ class NodeRecords:
         lexical = lexical_vector(node.text, self.analyser)
         return Record(self._id(document, node.record_id), memory.payload(), embedded.vectors, lexical)
 
-    def _memory(self, document: Document, node: AuthoredNode, **searched: Any) -> MemoryRecord:
+    def _memory(self, document: AuthoredText, node: AuthoredNode, **searched: Any) -> MemoryRecord:
         return MemoryRecord(
             tenant=document.tenant,
             user=SHARED,
@@ -130,15 +130,15 @@ class NodeRecords:
             **searched,
         )
 
-    def _id(self, document: Document, record_id: str) -> str:
+    def _id(self, document: AuthoredText, record_id: str) -> str:
         return point_id(document.tenant, KIND, record_id, self.embedder.manifest.family)
 
-    def _target(self, document: Document, target: str) -> str:
+    def _target(self, document: AuthoredText, target: str) -> str:
         """A record id of an authored node as the store names it; what is none is a point id already."""
         return self._id(document, target) if "#" in target else target
 
 
-def node_meta(document: Document, node: AuthoredNode) -> dict[str, Any]:
+def node_meta(document: AuthoredText, node: AuthoredNode) -> dict[str, Any]:
     return {
         "kind": node.kind.value,
         "position": node.position,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from lithify.assembly.deadlines import Deadline, Late, attempt, hedged, in_time
+from lithify.assembly.deadlines import Deadline, Late, attempt, finish_by, hedge
 from lithify.errors import Invalid, Unavailable
 
 
@@ -22,9 +22,9 @@ async def fail(error: Exception) -> str:
 
 
 async def test_work_in_time_is_passed_on_and_late_work_is_cancelled() -> None:
-    assert await in_time(word("a"), Deadline.after(1000)) == "a"
+    assert await finish_by(word("a"), Deadline.after(1000)) == "a"
     with pytest.raises(Late):
-        await in_time(never(), Deadline.after(5))
+        await finish_by(never(), Deadline.after(5))
 
 
 async def test_a_passed_deadline_leaves_no_time() -> None:
@@ -42,14 +42,14 @@ async def test_an_attempt_turns_a_failure_of_ours_into_words() -> None:
 
 
 async def test_the_first_choice_wins_without_asking_the_second() -> None:
-    answer = await hedged(lambda: word("first"), lambda: fail(AssertionError()), Deadline.after(1000))
+    answer = await hedge(lambda: word("first"), lambda: fail(AssertionError()), Deadline.after(1000))
     assert (answer.value, answer.failure) == ("first", None)
 
 
 async def test_the_second_choice_answers_when_the_first_fails_or_is_late() -> None:
-    failed = await hedged(lambda: fail(Unavailable("gone")), lambda: word("second"), Deadline.after(1000))
+    failed = await hedge(lambda: fail(Unavailable("gone")), lambda: word("second"), Deadline.after(1000))
     assert (failed.value, str(failed.failure)) == ("second", "gone")
-    late = await hedged(never, lambda: word("second"), Deadline.after(40))
+    late = await hedge(never, lambda: word("second"), Deadline.after(40))
     assert late.value == "second"
     assert isinstance(late.failure, Late)
 
@@ -65,16 +65,16 @@ async def test_a_first_choice_that_comes_after_half_of_the_time_is_still_preferr
         asked.set()
         return "second"
 
-    assert (await hedged(slow, second, Deadline.after(100))).value == "first"
+    assert (await hedge(slow, second, Deadline.after(100))).value == "first"
 
 
 async def test_with_no_answer_at_all_the_first_failure_is_told() -> None:
     with pytest.raises(Unavailable, match="gone"):
-        await hedged(lambda: fail(Unavailable("gone")), lambda: fail(Invalid("worse")), Deadline.after(1000))
+        await hedge(lambda: fail(Unavailable("gone")), lambda: fail(Invalid("worse")), Deadline.after(1000))
     with pytest.raises(Late):
-        await hedged(never, never, Deadline.after(20))
+        await hedge(never, never, Deadline.after(20))
 
 
 async def test_a_bug_in_the_first_choice_is_not_covered_up() -> None:
     with pytest.raises(ZeroDivisionError):
-        await hedged(lambda: fail(ZeroDivisionError()), lambda: word("second"), Deadline.after(1000))
+        await hedge(lambda: fail(ZeroDivisionError()), lambda: word("second"), Deadline.after(1000))

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from lithify.assembly.prompt.answer import as_sent, asked, shown_turns, with_memory
-from lithify.assembly.prompt.context import spread
+from lithify.assembly.prompt.answer import dump_messages, insert_memory
+from lithify.assembly.prompt.context import spread_sources
 from lithify.assembly.prompt.token_counter import ESTIMATOR, load_counter
 from lithify.assembly.recall.links import is_point_id
-from lithify.assembly.recall.pools import pools, visible
+from lithify.assembly.recall.pools import is_visible, session_pools
 from lithify.assembly.schema import AssembleRequest, Message
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.hops import Projected
@@ -45,44 +45,44 @@ def test_the_default_models_tokenizer_can_count(models_dir: Path) -> None:
 )
 def test_memory_stands_behind_the_hosts_leading_system_messages(roles: tuple[str, ...], place: int) -> None:
     messages = [Message(role=role, content="x") for role in roles]
-    sent = with_memory(messages, "memory")
+    sent = insert_memory(messages, "memory")
     assert sent.pop(place) == {"role": "system", "content": "memory"}
-    assert sent == as_sent(messages)
+    assert sent == dump_messages(messages)
 
 
 def test_no_memory_adds_no_message() -> None:
     messages = [Message(role="user", content="x")]
-    assert with_memory(messages, "") == as_sent(messages)
+    assert insert_memory(messages, "") == dump_messages(messages)
 
 
 def test_the_question_is_the_query_or_the_last_words() -> None:
     parts = Message(role="user", content=[{"type": "text", "text": " a "}, {"type": "image"}, "b", {"type": "text"}])
-    assert asked(request(parts)) == "a"
-    assert asked(request(parts, query="q")) == "q"
-    assert asked(request(parts, query="")) == ""
-    assert asked(request()) == ""
+    assert request(parts).topic == "a"
+    assert request(parts, query="q").topic == "q"
+    assert request(parts, query="").topic == ""
+    assert request().topic == ""
 
 
 def test_only_named_messages_hide_turns() -> None:
-    assert shown_turns(request(Message(role="user", content="x", id="e1"), Message(role="user", content="y"))) == {"e1"}
+    assert request(Message(role="user", content="x", id="e1"), Message(role="user", content="y")).shown_turns == {"e1"}
 
 
 def test_a_source_may_use_places_the_others_leave_free() -> None:
     ranked = [Projected(candidate(key), 1.0, 1.0) for key in ("a1", "a2", "a3", "b1", "a4")]
     sources = {item.candidate.id: item.candidate.id[0] for item in ranked}
-    assert [item.candidate.id for item in spread(ranked, sources, 4)] == ["a1", "a2", "a3", "b1"]
-    assert [item.candidate.id for item in spread(ranked, sources, 2)] == ["a1", "b1"]
-    assert [item.candidate.id for item in spread(ranked, {}, 2)] == ["a1", "a2"]
+    assert [item.candidate.id for item in spread_sources(ranked, sources, 4)] == ["a1", "a2", "a3", "b1"]
+    assert [item.candidate.id for item in spread_sources(ranked, sources, 2)] == ["a1", "b1"]
+    assert [item.candidate.id for item in spread_sources(ranked, {}, 2)] == ["a1", "a2"]
 
 
 def test_profiles_differ_in_what_a_session_may_see() -> None:
     recall, seed = PROFILES
-    assert [pool.lasting for pool in pools(recall, "s")] == [False]
-    assert [pool.lasting for pool in pools(seed, "s")] == [False, True]
+    assert [pool.lasting for pool in session_pools(recall, "s")] == [False]
+    assert [pool.lasting for pool in session_pools(seed, "s")] == [False, True]
     turn = MemoryRecord("t", "u", "turn", "session", "x", 0, session="other")
-    assert visible(turn, "s", recall)
-    assert not visible(turn, "s", seed)
-    assert visible(turn, "other", seed)
+    assert is_visible(turn, "s", recall)
+    assert not is_visible(turn, "s", seed)
+    assert is_visible(turn, "other", seed)
 
 
 def test_authored_record_ids_are_told_from_point_ids() -> None:

@@ -8,7 +8,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from lithify.authored import AuthoredReader, Documents, Origin, Reserve
+from lithify.authored import AuthoredDocuments, AuthoredReader, Origin, Reserve
 from lithify.authored.documents import UNRESERVED
 from lithify.embedding import Embedder
 from lithify.errors import Unavailable
@@ -52,20 +52,20 @@ def documents_on(
     embedder: Embedder,
     core: frozenset[str] = CORE,
     reserve: Reserve = UNRESERVED,
-) -> Documents:
-    return Documents(store, embedder, LexicalAnalyser(), redis, EXECUTOR, lambda: MOMENT, core, reserve)
+) -> AuthoredDocuments:
+    return AuthoredDocuments(store, embedder, LexicalAnalyser(), redis, EXECUTOR, lambda: MOMENT, core, reserve)
 
 
-def on_store(documents: Documents, store: "FragileStore") -> Documents:
+def on_store(documents: AuthoredDocuments, store: "FragileStore") -> AuthoredDocuments:
     return replace(documents, store=cast("VectorStore", store))
 
 
-def reader_on(documents: Documents, core: frozenset[str] | None = None) -> AuthoredReader:
+def reader_on(documents: AuthoredDocuments, core: frozenset[str] | None = None) -> AuthoredReader:
     family = documents.embedder.manifest.family
     return AuthoredReader(documents.store, documents.redis, documents.core if core is None else core, family)
 
 
-async def put(documents: Documents, name: str, text: str, scope: TenantScope = ACME) -> bool:
+async def put(documents: AuthoredDocuments, name: str, text: str, scope: TenantScope = ACME) -> bool:
     """Whether anything was written."""
     return (await documents.put(scope, name, text.encode(), Origin.API)).changed
 

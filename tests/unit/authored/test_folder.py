@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lithify.authored.folder import DEBOUNCE_S, Debounce, Stamp, read_file, scan
+from lithify.authored.folder import DEBOUNCE_S, Debounce, FileStamp, read_file, scan_folder
 from lithify.errors import Unavailable
 
-ONE, TWO = Stamp(1, 1), Stamp(2, 2)
+ONE, TWO = FileStamp(1, 1), FileStamp(2, 2)
 SOON = DEBOUNCE_S / 3
 
 
@@ -22,9 +22,9 @@ def test_only_visible_markdown_below_the_folder_is_found(tmp_path: Path) -> None
     for name in ("AGENTS.md", "notes/deep/a.md", "notes/b.txt", ".git/c.md", ".hidden.md"):
         written(tmp_path / name)
     (tmp_path / "folder.md").mkdir()
-    found = scan(tmp_path)
+    found = scan_folder(tmp_path)
     assert sorted(found) == ["AGENTS.md", "notes/deep/a.md"]
-    assert found["AGENTS.md"] == Stamp(4, (tmp_path / "AGENTS.md").stat().st_mtime_ns)
+    assert found["AGENTS.md"] == FileStamp(4, (tmp_path / "AGENTS.md").stat().st_mtime_ns)
 
 
 def test_links_are_followed_inside_the_folder_and_never_out_of_it(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_links_are_followed_inside_the_folder_and_never_out_of_it(tmp_path: Path
     (root / "dangling.md").symlink_to(root / "nowhere")
     (root / "circle.md").symlink_to(root / "circle.md")
     (root / "folder").symlink_to(tmp_path)
-    assert sorted(scan(root)) == ["inside.md", "own.md"]
+    assert sorted(scan_folder(root)) == ["inside.md", "own.md"]
     assert read_file(root, "inside.md") == b"own"
     assert read_file(root, "outside.md") is None
 
@@ -43,13 +43,13 @@ def test_links_are_followed_inside_the_folder_and_never_out_of_it(tmp_path: Path
 def test_a_folder_that_is_itself_a_link_is_followed(tmp_path: Path) -> None:
     written(tmp_path / "real" / "a.md")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert sorted(scan(tmp_path / "link")) == ["a.md"]
+    assert sorted(scan_folder(tmp_path / "link")) == ["a.md"]
     assert read_file(tmp_path / "link", "a.md") == b"- x\n"
 
 
 def test_a_lost_folder_is_an_outage_not_an_empty_one(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="cannot be read"):
-        scan(tmp_path / "gone")
+        scan_folder(tmp_path / "gone")
 
 
 def test_a_file_that_went_reads_as_nothing(tmp_path: Path) -> None:
@@ -58,9 +58,9 @@ def test_a_file_that_went_reads_as_nothing(tmp_path: Path) -> None:
 
 def test_same_size_and_other_time_is_another_stamp(tmp_path: Path) -> None:
     path = written(tmp_path / "a.md")
-    before = scan(tmp_path)
+    before = scan_folder(tmp_path)
     os.utime(path, ns=(1, 1))
-    assert scan(tmp_path) != before
+    assert scan_folder(tmp_path) != before
 
 
 def test_two_changes_within_the_debounce_are_due_once() -> None:

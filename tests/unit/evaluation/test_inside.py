@@ -7,7 +7,8 @@ from typing import cast
 
 import pytest
 
-from lithify.assembly.recall.retrieval import Found, Retriever
+from lithify.assembly.deadlines import Deadline
+from lithify.assembly.recall.retrieval import FoundMemories, Retriever
 from lithify.assembly.recall.search import search
 from lithify.assembly.schema import SearchRequest
 from lithify.embedding.hash_embedder import HashEmbedder
@@ -73,7 +74,8 @@ def closed(memory: Opened) -> Iterator[None]:
 @pytest.mark.parametrize("profile", [BASE, SEED], ids=["recall", "seed"])
 async def test_a_sitting_ranks_as_search_does(memory: Opened, profile: Profile) -> None:
     request = SearchRequest(query=QUESTION.text, user="ada", limit=20, now=NOW)
-    answer = await search(memory.retriever, scope_of(QUESTION), request, profile, NOW)
+    deadline = Deadline.after(60_000)
+    answer = await search(memory.retriever, scope_of(QUESTION), request, profile, now_ms=NOW, deadline=deadline)
     names = await Sitting(QUESTION).search(memory.retriever, profile)
     assert names == tuple(hit.event_id for hit in answer.hits)
     assert len(names) == len(TALK)
@@ -134,7 +136,7 @@ def test_fusion_counts_places_and_not_scores() -> None:
 
 def test_an_answer_in_part_gives_no_figures() -> None:
     with pytest.raises(Unavailable, match="the store is away"):
-        complete(Found(degraded=["the store is away"]))
+        complete(FoundMemories(degraded=["the store is away"]))
 
 
 class Counting(HashEmbedder):

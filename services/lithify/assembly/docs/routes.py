@@ -26,7 +26,7 @@ from lithify.assembly.docs.schema import (
     Rulings,
     RulingView,
 )
-from lithify.assembly.docs.service import DocsDesk
+from lithify.assembly.docs.service import DocsService
 from lithify.docs.sources import MAX_REPO, DocKind, SourceKind
 from lithify.events import TenantScope
 from lithify.http import JsonRoute
@@ -47,14 +47,14 @@ BODY: Final[dict[str, Any]] = {
 RepoName = Annotated[str, Path(pattern=r"^[\w.-]+$", max_length=MAX_REPO)]
 
 
-def docs_router(desk: DocsDesk, access: Access) -> APIRouter:
+def docs_router(desk: DocsService, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1/docs", tags=["docs"], route_class=JsonRoute)
     add_reading(router, desk, Depends(access.needs(KeyScope.READ)))
     add_writing(router, desk, Depends(access.needs(KeyScope.ADMIN)))
     return router
 
 
-def add_reading(router: APIRouter, desk: DocsDesk, reader: Any) -> None:
+def add_reading(router: APIRouter, desk: DocsService, reader: Any) -> None:
     @router.get("")
     async def list_repositories(caller: TenantScope = reader) -> Catalogue:
         """The repositories with their version, their documents and chunks, and when they were synced."""
@@ -92,7 +92,7 @@ def add_reading(router: APIRouter, desk: DocsDesk, reader: Any) -> None:
         return await desk.show(caller, repo, path)
 
 
-def add_writing(router: APIRouter, desk: DocsDesk, admin: Any) -> None:
+def add_writing(router: APIRouter, desk: DocsService, admin: Any) -> None:
     @router.post("/{repo}:batch")
     async def write_batch(repo: RepoName, batch: BatchInput, caller: TenantScope = admin) -> BatchAnswer:
         """Write and remove many documents, each with its own result; found by their words when the call returns."""

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lithify.assembly.schema import DeadlineMs, Now, Question
+from lithify.assembly.schema import DeadlineMs, Now, QueryText
 from lithify.docs.document import RepoDocument
 from lithify.docs.holdings import LocatedChunk
 from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, Fusion, SearchMode
@@ -77,7 +77,7 @@ class Digests(BaseModel):
     documents: dict[str, str] = Field(description="Digest by path; a document whose digest is equal needs no writing.")
 
 
-class ShelfView(BaseModel):
+class RepoView(BaseModel):
     repo: str
     version: str | None
     files: int
@@ -96,7 +96,7 @@ class ShelfView(BaseModel):
 
 
 class Catalogue(BaseModel):
-    repos: list[ShelfView]
+    repos: list[RepoView]
     unembedded: int = Field(description="Chunks that are found by their words only until their vectors are made.")
 
 
@@ -156,7 +156,7 @@ class DocSearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    query: Question = Field(description="Any text; none of it is syntax.")
+    query: QueryText = Field(description="Any text; none of it is syntax.")
     repos: tuple[Repo, ...] = Field((), max_length=MAX_REPOS, description="None means all.")
     kinds: tuple[DocKind, ...] = Field((), max_length=16, description="None means all.")
     limit: int = Field(6, ge=1, le=MAX_LIMIT)

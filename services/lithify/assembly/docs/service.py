@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
 import structlog
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
-from lithify.assembly.deadlines import Deadline, attempt
+from lithify.assembly.deadlines import Deadline
 from lithify.assembly.docs.schema import (
     BatchAnswer,
     BatchInput,
@@ -26,11 +25,11 @@ from lithify.assembly.docs.schema import (
     LaneView,
     PathedDoc,
     PromotionInput,
+    RepoView,
     RulingView,
-    ShelfView,
 )
-from lithify.assembly.service import DEADLINE_MS, NOTES_MS
-from lithify.assembly.traces import MAX_BYTES, keep_trace, new_trace_id, read_trace
+from lithify.assembly.service import DEADLINE_MS
+from lithify.assembly.traces import TraceBook
 from lithify.docs.holdings import Holdings
 from lithify.docs.jobs import LaneRuns, request_vectors
 from lithify.docs.search import DocResults, DocSearch, Replay
@@ -42,26 +41,28 @@ from lithify.http import NotFound
 
 # What stays in the history of the lane; only the last receipt is told in full.
 OUTLINE: Final = ("at", "took_ms", "scores", "reasons")
+# What a receipt says besides the trace of a search.
+NOTES: Final = ("now", "degraded")
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class DocsDesk:
-    """`jobs` is a blocking connection, as RQ needs it."""
+class DocsService:
+    """Answers for the documents of all tenants; `jobs` is a blocking connection, as RQ needs it."""
 
     holdings: Holdings
     search: DocSearch
     redis: Redis
     jobs: BlockingRedis
+    traces: TraceBook
     clock: Clock
-    trace_ttl_s: int
     deadline_ms: int = DEADLINE_MS
 
     async def catalogue(self, scope: TenantScope) -> Catalogue:
         shelves = await self.holdings.catalogue(scope)
         return Catalogue(
-            repos=[ShelfView.of(shelf) for shelf in shelves], unembedded=await self.holdings.count_unembedded(scope)
+            repos=[RepoView.of(shelf) for shelf in shelves], unembedded=await self.holdings.count_unembedded(scope)
         )
 
     async def digests(self, scope: TenantScope, repo: str) -> Digests:
@@ -70,7 +71,7 @@ class DocsDesk:
         return Digests(repo=repo, version=corpus.versions.get(repo), documents=documents)
 
     async def put(self, scope: TenantScope, repo: str, path: str, document: DocInput) -> BatchItem:
-        """Raises Invalid for what can never be stored."""
+        """Writes one document. Raises Invalid for what can never be stored."""
         wanted = PathedDoc(path=DocName(repo, path).path, **document.model_dump())
         [item] = (await self.batch(scope, repo, BatchInput(put=(wanted,)))).results
         if item.error is not None:
@@ -78,8 +79,8 @@ class DocsDesk:
         return item
 
     async def batch(self, scope: TenantScope, repo: str, batch: BatchInput) -> BatchAnswer:
-        """Each document gets its own result; a bad one keeps none of the others out."""
-        sources, refused = checked(repo, batch.put)
+        """Writes and removes documents. Each gets its own result; a bad one keeps none of the others out."""
+        sources, refused = read_sources(repo, batch.put)
         written = await self._write(scope, repo, sources, batch.version)
         removed = await self._remove(scope, repo, batch.remove)
         if batch.version is not None:
@@ -96,24 +97,24 @@ class DocsDesk:
         return [BatchItem.of(one) for one in await self.holdings.put_all(scope, repo, sources, version=version)]
 
     async def _remove(self, scope: TenantScope, repo: str, paths: Sequence[str]) -> list[BatchItem]:
-        wanted, refused = removable(repo, paths)
+        wanted, refused = check_paths(repo, paths)
         if not wanted:
             return refused
         there = set(await self.holdings.remove_all(scope, repo, wanted))
         return [*refused, *(BatchItem(path=one, status="removed" if one in there else "unchanged") for one in wanted)]
 
     async def _ask_for_vectors(self) -> None:
-        """What cannot be asked for now is made by the schedule; the documents are found by their words meanwhile."""
+        """Asks for vectors now, or leaves them to the schedule; documents are found by their words meanwhile."""
         try:
             await request_vectors(self.jobs)
         except Unavailable as error:
             log.warning("docs_vectors_not_requested", reason=str(error))
 
     async def show(self, scope: TenantScope, repo: str, path: str) -> DocView:
-        """Raises NotFound."""
+        """Returns a document with its chunks. Raises NotFound."""
         document = await self.holdings.document(scope, repo, path)
         if document is None:
-            raise missing(repo, path)
+            raise document_not_found(repo, path)
         chunks = await self.holdings.chunks(scope, repo, path)
         return DocView(
             **DocSummary.of(document).model_dump(),
@@ -121,9 +122,9 @@ class DocsDesk:
         )
 
     async def remove(self, scope: TenantScope, repo: str, path: str) -> None:
-        """Raises NotFound."""
+        """Removes a document with its chunks. Raises NotFound."""
         if not await self.holdings.remove(scope, repo, path):
-            raise missing(repo, path)
+            raise document_not_found(repo, path)
 
     async def clear(self, scope: TenantScope, repo: str) -> int:
         """Removes every document of a repository. Raises NotFound if there is none."""
@@ -137,30 +138,28 @@ class DocsDesk:
         limit_ms = self.deadline_ms if request.deadline_ms is None else request.deadline_ms
         deadline = Deadline.after(limit_ms)
         found = await self.search.find(scope, request.question(), now, deadline_s=limit_ms / 1000)
-        trace_id = new_trace_id()
-        keeping = keep_trace(self.redis, scope, trace_id, receipt(found), self.trace_ttl_s)
-        deadline = max(deadline, Deadline.after(NOTES_MS))
-        _, complaints = await attempt(keeping, deadline, None, "the receipt could not be kept")
+        trace_id, complaints = await self.traces.keep(scope, make_receipt(found), deadline)
         hits = [DocHitView.of(hit) for hit in found.hits]
         return DocSearchResponse(hits=hits, degraded=[*found.degraded, *complaints], trace_id=trace_id)
 
     async def replay(self, scope: TenantScope, trace_id: str) -> Replay:
-        """Raises NotFound, and Invalid if the trace is not of a docs search or was shortened."""
-        found = await read_trace(self.redis, scope, trace_id)
-        if found is None:
-            raise NotFound(f"trace_id: no trace {trace_id!r}; it never was or has expired")
-        if "shortened" in found:
+        """Asks again what a trace asked.
+
+        Raises NotFound, and Invalid if the trace is not of a docs search or was shortened.
+        """
+        receipt = await self.traces.read(scope, trace_id)
+        if "shortened" in receipt:
             raise Invalid(f"trace_id: {trace_id!r} was shortened for its size and cannot be compared")
-        return await self.search.replay(scope, DocTrace.from_json(without_notes(found)))
+        return await self.search.replay(scope, DocTrace.from_json(strip_notes(receipt)))
 
     async def rule(
         self, scope: TenantScope, repo: str, path: str, wanted: PromotionInput, key_id: str | None
     ) -> RulingView:
-        """Raises NotFound."""
+        """Rules on the trust of a document. Raises NotFound."""
         by = wanted.by if key_id is None else f"{wanted.by} (key {key_id})"
         ruling = await self.holdings.promote(scope, repo, path, wanted.trust, by=by, why=wanted.why)
         if ruling is None:
-            raise missing(repo, path)
+            raise document_not_found(repo, path)
         return RulingView.of(ruling)
 
     async def rulings(self, scope: TenantScope, repo: str) -> list[RulingView]:
@@ -173,9 +172,10 @@ class DocsDesk:
         return LaneView(last=receipts[0] if receipts else None, history=history, notices=notices)
 
 
-def checked(repo: str, documents: Sequence[PathedDoc]) -> tuple[list[DocSource], list[BatchItem]]:
-    """What can be stored, and why the rest cannot; of two with one path the last counts."""
-    sources, refused = dict[str, DocSource](), list[BatchItem]()
+def read_sources(repo: str, documents: Sequence[PathedDoc]) -> tuple[list[DocSource], list[BatchItem]]:
+    """Returns what can be stored, and why the rest cannot; of two with one path the last counts."""
+    sources: dict[str, DocSource] = {}
+    refused: list[BatchItem] = []
     for document in documents:
         try:
             sources[DocName(repo, document.path).path] = document.source()
@@ -184,9 +184,10 @@ def checked(repo: str, documents: Sequence[PathedDoc]) -> tuple[list[DocSource],
     return list(sources.values()), refused
 
 
-def removable(repo: str, paths: Sequence[str]) -> tuple[list[str], list[BatchItem]]:
-    """Paths that may be there, each once, and why the others cannot be."""
-    wanted, refused = dict[str, None](), list[BatchItem]()
+def check_paths(repo: str, paths: Sequence[str]) -> tuple[list[str], list[BatchItem]]:
+    """Returns the paths that may be there, each once, and why the others cannot be."""
+    wanted: dict[str, None] = {}
+    refused: list[BatchItem] = []
     for path in paths:
         try:
             wanted[DocName(repo, path).path] = None
@@ -195,25 +196,15 @@ def removable(repo: str, paths: Sequence[str]) -> tuple[list[str], list[BatchIte
     return list(wanted), refused
 
 
-NOTES: Final = ("now", "degraded")
+def make_receipt(found: DocResults) -> dict[str, Any]:
+    """Returns the trace of a search with the two notes every receipt has."""
+    return found.trace.as_json() | {"now": found.trace.now_ms, "degraded": list(found.degraded)}
 
 
-def receipt(found: DocResults) -> dict[str, Any]:
-    """The trace with the two notes every receipt has; its long lists lose their end where it would be too large."""
-    whole = found.trace.as_json() | {"now": found.trace.now_ms, "degraded": list(found.degraded)}
-    while len(orjson.dumps(whole)) > MAX_BYTES and any(whole[leg]["hits"] for leg in ("lexical", "vector")):
-        legs = {leg: whole[leg] | {"hits": halved(whole[leg]["hits"])} for leg in ("lexical", "vector")}
-        whole |= legs | {"shortened": {"lexical": 1, "vector": 1}}
-    return whole
+def strip_notes(receipt: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the trace that a receipt was made of."""
+    return {name: value for name, value in receipt.items() if name not in NOTES}
 
 
-def halved(hits: Sequence[Any]) -> Sequence[Any]:
-    return hits[: len(hits) // 2]
-
-
-def without_notes(trace: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in trace.items() if name not in NOTES}
-
-
-def missing(repo: str, path: str) -> NotFound:
+def document_not_found(repo: str, path: str) -> NotFound:
     return NotFound(f"path: there is no document {path!r} in {repo!r}")

@@ -19,7 +19,7 @@ from lithify.assembly.library.schema import (
     Node,
     TierSizes,
 )
-from lithify.authored import Documents, Origin, TooLarge, Written
+from lithify.authored import AuthoredDocuments, Origin, TooLarge, WrittenDocument
 from lithify.events import TenantScope
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
@@ -37,7 +37,7 @@ BODY: Final[dict[str, Any]] = {
 }
 
 
-def authored_router(documents: Documents, access: Access) -> APIRouter:
+def authored_router(documents: AuthoredDocuments, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1/authored", tags=["authored"], route_class=JsonRoute)
     reader, admin = Depends(access.needs(KeyScope.READ)), Depends(access.needs(KeyScope.ADMIN))
 
@@ -52,7 +52,7 @@ def authored_router(documents: Documents, access: Access) -> APIRouter:
         """One document as written, and the tiers its pieces fall into."""
         found = await documents.find(caller, name)
         if found is None:
-            raise missing(name)
+            raise document_not_found(name)
         parts = await documents.parts(name, found.raw)
         summary = DocumentSummary.of(found, core=name in documents.core)
         nodes = [Node.of(node) for node in parts.nodes]
@@ -63,7 +63,7 @@ def authored_router(documents: Documents, access: Access) -> APIRouter:
         name: str, request: Request, response: Response, caller: TenantScope = admin
     ) -> DocumentWritten:
         """Write or replace a document; its rules are in force and its text is searchable when the call returns."""
-        written = await stored(documents, caller, name, await markdown_in(request))
+        written = await write_document(documents, caller, name, await read_markdown(request))
         if written.created:
             response.status_code = HTTPStatus.CREATED
         summary = DocumentSummary.of(written.document, core=name in documents.core)
@@ -73,20 +73,20 @@ def authored_router(documents: Documents, access: Access) -> APIRouter:
     async def remove_document(name: str, caller: TenantScope = admin) -> DocumentRemoved:
         """Remove a document; its rules bind nobody when the call returns."""
         if not await documents.delete(caller, name):
-            raise missing(name)
+            raise document_not_found(name)
         return DocumentRemoved(name=name)
 
     return router
 
 
-async def stored(documents: Documents, scope: TenantScope, name: str, raw: bytes) -> Written:
+async def write_document(documents: AuthoredDocuments, scope: TenantScope, name: str, raw: bytes) -> WrittenDocument:
     try:
         return await documents.put(scope, name, raw, Origin.API)
     except TooLarge as error:
         raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error)) from error
 
 
-async def markdown_in(request: Request) -> bytes:
+async def read_markdown(request: Request) -> bytes:
     """The document of a request, in either of its two forms."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in MARKDOWN:
@@ -94,10 +94,10 @@ async def markdown_in(request: Request) -> bytes:
     if media_type != JSON:
         wanted = f"send the body with content-type: {MARKDOWN[0]} or {JSON}"
         raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, wanted)
-    return document_in(await request.body()).text.encode()
+    return parse_document(await request.body()).text.encode()
 
 
-def document_in(body: bytes) -> DocumentInput:
+def parse_document(body: bytes) -> DocumentInput:
     try:
         return DocumentInput.model_validate(orjson.loads(body))
     except orjson.JSONDecodeError as error:
@@ -106,5 +106,5 @@ def document_in(body: bytes) -> DocumentInput:
         raise RequestValidationError(error.errors()) from error
 
 
-def missing(name: str) -> NotFound:
+def document_not_found(name: str) -> NotFound:
     return NotFound(f"name: there is no authored document {name!r}")

@@ -10,7 +10,7 @@ from redis import Redis
 
 from lithify.access import KeyScope
 from lithify.assembly.library.expansion import expand_summary
-from lithify.assembly.library.memories import id_in
+from lithify.assembly.library.memories import parse_memory_id
 from lithify.compaction import Cause, SessionKey, read_compaction, request_compaction
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
@@ -20,7 +20,7 @@ from lithify.store import Record, VectorStore
 
 
 @dataclass(frozen=True, slots=True)
-class Compactions:
+class CompactionParts:
     """`jobs` is a blocking connection, as RQ needs it (`lithify.jobs.open_connection`)."""
 
     store: VectorStore
@@ -77,7 +77,7 @@ class Expanded(BaseModel):
     missing: list[str] = Field(description="Event ids of covered turns that retention has purged.")
 
 
-def compaction_router(service: Compactions, access: Access) -> APIRouter:
+def compaction_router(service: CompactionParts, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["compaction"], route_class=JsonRoute)
     reader, writer = Depends(access.needs(KeyScope.READ)), Depends(access.needs(KeyScope.INGEST))
 
@@ -107,7 +107,7 @@ def compaction_router(service: Compactions, access: Access) -> APIRouter:
         caller: TenantScope = reader,
     ) -> Expanded:
         """The raw turns a summary stands for, in their order."""
-        record_id = id_in(memory_id)
+        record_id = parse_memory_id(memory_id)
         found = await expand_summary(service.store, caller, record_id)
         return Expanded(id=record_id, turns=list(map(RawTurn.of, found.turns)), missing=list(found.missing))
 

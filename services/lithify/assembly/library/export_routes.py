@@ -51,7 +51,7 @@ def export_router(exporter: Exporter, importer: Importer, access: Access) -> API
         total = await exporter.count(scope)
         lines = exporter.lines(scope, after, vectors=vectors)
         # The first page is read here, while a failure can still become a status.
-        body = begun(await anext(lines), lines)
+        body = prepend(await anext(lines), lines)
         return StreamingResponse(body, media_type=LINES, headers={TOTAL: str(total)})
 
     @router.post("/import")
@@ -63,7 +63,7 @@ def export_router(exporter: Exporter, importer: Importer, access: Access) -> API
     return router
 
 
-async def begun(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def prepend(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for page in rest:
         yield page

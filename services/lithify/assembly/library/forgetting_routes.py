@@ -12,7 +12,7 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify.access import KeyScope
-from lithify.assembly.library.memories import id_in
+from lithify.assembly.library.memories import parse_memory_id
 from lithify.errors import Invalid
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
@@ -37,7 +37,7 @@ MemoryName = Annotated[str, Path(max_length=512, description="Id or path of a hi
 
 
 @dataclass(frozen=True, slots=True)
-class Forgettings:
+class ForgettingService:
     """`jobs` is a blocking connection, as RQ needs it (`lithify.jobs.open_connection`)."""
 
     store: VectorStore
@@ -61,7 +61,7 @@ class Forgettings:
 
     async def memory(self, scope: TenantScope, name: str) -> Record:
         """Raises NotFound, and Invalid for what is removed in another way."""
-        records = await self.store.fetch(scope, COLLECTION, [id_in(name)])
+        records = await self.store.fetch(scope, COLLECTION, [parse_memory_id(name)])
         if not records:
             raise NotFound(f"id: no memory {name!r}")
         [record] = records
@@ -87,10 +87,10 @@ class ForgettingView(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ForgetRequest:
     """What all requests to forget have in common: who asks, and whether they wait for the receipt."""
 
-    service: Forgettings
+    service: ForgettingService
     response: Response
     wait: bool
     caller: TenantScope
@@ -107,34 +107,34 @@ class Asking:
 ANSWERS: Final[dict[int | str, dict[str, Any]]] = {200: {"model": ForgettingView}, 404: {}}
 
 
-def forgetting_router(service: Forgettings, access: Access) -> APIRouter:
+def forgetting_router(service: ForgettingService, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["forgetting"], route_class=JsonRoute)
     admin = Depends(access.needs(KeyScope.ADMIN))
 
-    def asked_for(response: Response, wait: Wait = False, caller: TenantScope = admin) -> Asking:
-        return Asking(service, response, wait, caller)
+    def read_request(response: Response, wait: Wait = False, caller: TenantScope = admin) -> ForgetRequest:
+        return ForgetRequest(service, response, wait, caller)
 
-    asked = Depends(asked_for)
+    asked = Depends(read_request)
 
     @router.delete("/memories/{memory_id}", status_code=202, responses=ANSWERS)
-    async def forget_memory(memory_id: MemoryName, request: Asking = asked) -> ForgettingView:
+    async def forget_memory(memory_id: MemoryName, request: ForgetRequest = asked) -> ForgettingView:
         """Forget one memory and the turns that say the same."""
         record = await service.memory(request.caller, memory_id)
         return await request.answer(memory_target(request.caller.tenant, record))
 
     @router.delete("/sessions/{session:path}", status_code=202, responses=ANSWERS)
-    async def forget_session(session: Identifier, user: Identifier, request: Asking = asked) -> ForgettingView:
+    async def forget_session(session: Identifier, user: Identifier, request: ForgetRequest = asked) -> ForgettingView:
         """Forget a session of a user and everything that was made from it."""
         return await request.forget(TargetKind.SESSION, user, session)
 
     @router.delete("/users/{user:path}", status_code=202, responses=ANSWERS)
-    async def forget_user(user: Identifier, request: Asking = asked) -> ForgettingView:
+    async def forget_user(user: Identifier, request: ForgetRequest = asked) -> ForgettingView:
         """Forget everything a user said and everything that was made from it."""
         return await request.forget(TargetKind.USER, user)
 
     @router.delete("/sources/{source_ref:path}", status_code=202, responses=ANSWERS)
     async def forget_source(
-        source_ref: Identifier, user: Identifier | None = None, request: Asking = asked
+        source_ref: Identifier, user: Identifier | None = None, request: ForgetRequest = asked
     ) -> ForgettingView:
         """Forget everything that came from one source, of all users or of one."""
         return await request.forget(TargetKind.SOURCE, user, source_ref)

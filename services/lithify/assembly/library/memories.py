@@ -40,7 +40,7 @@ class Memories:
 
     async def read(self, scope: TenantScope, name: str) -> MemoryView:
         """By id or by the readable path of a hit. Raises NotFound."""
-        record_id = id_in(name)
+        record_id = parse_memory_id(name)
         records = await self.store.fetch(scope, COLLECTION, [record_id])
         if not records:
             raise NotFound(f"id: no memory {name!r}")
@@ -53,7 +53,7 @@ class Memories:
         record_id = point_id(scope.tenant, memory.kind, event_id, self.embedder.manifest.family)
         known = await self.store.fetch(scope, COLLECTION, [record_id])
         if known:
-            refuse_other(memory, MemoryRecord.from_payload(known[0].payload))
+            check_same_memory(memory, MemoryRecord.from_payload(known[0].payload))
             return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
         loop = asyncio.get_running_loop()
         record = await loop.run_in_executor(self.executor, self._record, record_id, memory)
@@ -70,7 +70,7 @@ class Memories:
             scope=given.scope,
             text=given.text,
             ts=self.clock() if given.ts is None else given.ts,
-            event_id=given.event_id or made_up_id(user, given.text),
+            event_id=given.event_id or derive_event_id(user, given.text),
             role=given.role,
             source_kind=given.source_kind,
             source_ref=given.source_ref,
@@ -90,7 +90,7 @@ class Memories:
         return Record(record_id, payload, embedded.vectors, lexical_vector(memory.text, self.analyser, memory.ts))
 
 
-def id_in(name: str) -> str:
+def parse_memory_id(name: str) -> str:
     """The id inside `<collection>::<id>`, both percent-encoded, or the bare id itself."""
     collection, separator, record_id = name.partition("::")
     if not separator:
@@ -100,11 +100,11 @@ def id_in(name: str) -> str:
     return unquote(record_id)
 
 
-def made_up_id(user: str, text: str) -> str:
+def derive_event_id(user: str, text: str) -> str:
     """The same for the same words of the same user, so that a retry does not remember twice."""
     return f"{EXPLICIT}-{hashlib.sha256(join_parts(user, text).encode()).hexdigest()[:32]}"
 
 
-def refuse_other(wanted: MemoryRecord, known: MemoryRecord) -> None:
+def check_same_memory(wanted: MemoryRecord, known: MemoryRecord) -> None:
     if (wanted.user, wanted.text) != (known.user, known.text):
         raise Conflict(f"event_id: {wanted.event_id!r} was used before for another memory")

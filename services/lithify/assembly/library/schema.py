@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
 from lithify.assembly.schema import readable_path
-from lithify.authored import Document
+from lithify.authored import AuthoredText
 from lithify.events import Event
 from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text
 from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier
@@ -220,7 +220,7 @@ class DocumentSummary(BaseModel):
     updated_at: int = Field(description="In ms.")
 
     @classmethod
-    def of(cls, document: Document, *, core: bool) -> Self:
+    def of(cls, document: AuthoredText, *, core: bool) -> Self:
         return cls(
             name=document.name,
             core=core,

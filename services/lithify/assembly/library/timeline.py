@@ -37,11 +37,11 @@ class Timelines:
         """`scope` names the user. Raises Unavailable if Redis or the store is away."""
         recent = RecentTurns(self.redis, self.store, self.partitions, limit)
         tail = await read_tail(self.redis, scope, session, limit, self.partitions)
-        stored = await recent.stored_records(scope, session)
+        stored = await recent.read_stored_records(scope, session)
         return TimelineView(
             user=scope.user or "",
             session=session,
-            turns=merged(tail, stored)[-limit:],
+            turns=merge_turns(tail, stored)[-limit:],
             summaries=[SummaryView.of(record) for record in await self._made(scope, session, "summary")],
             memories=[TimelineMemory.of(record) for record in await self._made(scope, session, "memory")],
         )
@@ -52,7 +52,7 @@ class Timelines:
         after: str | None = None
         for _ in range(PAGES):
             page = await self.store.scroll(scope, COLLECTION, Where().equals("kind", "turn"), limit=PAGE, after=after)
-            count_sessions(found, map(memory_of, page.records))
+            count_sessions(found, map(read_memory, page.records))
             after = page.next
             if after is None:
                 break
@@ -65,11 +65,11 @@ class Timelines:
         return sorted(page.records, key=lambda record: (record.payload["ts"], record.id))
 
 
-def memory_of(record: Record) -> MemoryRecord:
+def read_memory(record: Record) -> MemoryRecord:
     return MemoryRecord.from_payload(record.payload)
 
 
-def merged(tail: Iterable[Event], stored: Iterable[Record]) -> list[TimelineTurn]:
+def merge_turns(tail: Iterable[Event], stored: Iterable[Record]) -> list[TimelineTurn]:
     """Each turn once, in the order of speaking; one that is only in the tail cannot be searched yet."""
     turns = {turn.event_id: turn for turn in map(TimelineTurn.of_record, stored)}
     for event in tail:

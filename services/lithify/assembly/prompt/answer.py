@@ -1,26 +1,48 @@
 """Puts an assembled context into the forms hosts want: blocks as data, and messages with the memory among them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from lithify.assembly.prompt.builder import BuiltContext
 from lithify.assembly.prompt.context import Context
-from lithify.assembly.schema import AssembleRequest, Block, Entry, Message
-from lithify.events.turn import TEXT_PARTS
+from lithify.assembly.prompt.docs_block import PromptDocuments
+from lithify.assembly.prompt.token_counter import PromptCounter
+from lithify.assembly.schema import AssembleRequest, AssembleResponse, Block, Entry, Message
+from lithify.docs.block import TRUSTED
+from lithify.docs.search import DocHit
 from lithify.memory.prompt.composition import Item
 from lithify.memory.prompt.rendering import AUTHORED, GUIDANCE, RECALLED, TAIL, UNKNOWN_ROLE
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.turn import Turn
 
+SYSTEM: Final = "system"
 # An authored rule is the operator speaking.
-RULE_ROLE = "system"
+RULE_ROLE: Final = SYSTEM
+DOCUMENT_ROLE: Final = "document"
 
 
-def blocks_of(context: Context) -> list[Block]:
-    composition, draft = context.composition, context.draft
-    turns = {turn.id: turn for turn in draft.ingredients.turns}
-    memories = candidates_of(context)
+def make_response(
+    request: AssembleRequest, built: BuiltContext, trace_id: str, complaints: Sequence[str]
+) -> AssembleResponse:
+    is_addition = request.form == "addition"
+    counter = built.context.planned.terms.counter
+    return AssembleResponse(
+        text=built.text if is_addition else "",
+        blocks=[*context_blocks(built.context), *document_blocks(built.documents, counter)],
+        messages=dump_messages(request.messages) if is_addition else insert_memory(request.messages, built.text),
+        tokens=built.tokens,
+        degraded=[*built.degraded, *complaints],
+        trace_id=trace_id,
+    )
+
+
+def context_blocks(context: Context) -> list[Block]:
+    """Returns the blocks of a context as data, for hosts that render by themselves."""
+    composition, planned = context.composition, context.planned
+    turns = {turn.id: turn for turn in planned.ingredients.turns}
+    memories = chosen_candidates(context)
     sigmas = {item.candidate.id: item.sigma for item in context.projection.order}
-    sigmas |= {row.candidate.id: row.score for row in draft.advice}
+    sigmas |= {row.candidate.id: row.score for row in planned.advice}
     named = (
         (AUTHORED.name, [rule_entry(item) for item in composition.fixed.hard + composition.fixed.soft]),
         (TAIL.name, [tail_entry(item, turns[item.id]) for item in composition.fixed.tail]),
@@ -30,9 +52,9 @@ def blocks_of(context: Context) -> list[Block]:
     return [Block(name=name, entries=entries) for name, entries in named if entries]
 
 
-def candidates_of(context: Context) -> dict[str, Candidate]:
+def chosen_candidates(context: Context) -> dict[str, Candidate]:
     projected = (item.candidate for item in context.projection.order)
-    advice = (row.candidate for row in context.draft.advice)
+    advice = (row.candidate for row in context.planned.advice)
     return {candidate.id: candidate for candidate in (*projected, *advice)}
 
 
@@ -62,36 +84,35 @@ def recalled_entry(item: Item, candidate: Candidate, score: float) -> Entry:
     )
 
 
-SYSTEM = "system"
-
-
-def as_sent(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def dump_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [message.model_dump(exclude_unset=True) for message in messages]
 
 
-def with_memory(messages: Sequence[Message], text: str) -> list[dict[str, Any]]:
-    """One system message behind the host's own leading ones, which keep the first word."""
-    sent = as_sent(messages)
+def insert_memory(messages: Sequence[Message], text: str) -> list[dict[str, Any]]:
+    """Puts one system message behind the host's own leading ones, which keep the first word."""
+    sent = dump_messages(messages)
     if not text:
         return sent
     leading = next((place for place, message in enumerate(messages) if message.role != SYSTEM), len(sent))
     return [*sent[:leading], {"role": SYSTEM, "content": text}, *sent[leading:]]
 
 
-def asked(request: AssembleRequest) -> str:
-    """What the prompt is about: the query, else the last message's words."""
-    if request.query is not None:
-        return request.query
-    return words_of(request.messages[-1].content) if request.messages else ""
+def document_blocks(documents: PromptDocuments, counter: PromptCounter) -> list[Block]:
+    """Returns trusted documents under their own name, the others under that of recalled memory, as in the text."""
+    trusted = [hit for hit in documents.part.hits if hit.chunk.trust == "trusted"]
+    others = [hit for hit in documents.part.hits if hit.chunk.trust != "trusted"]
+    named = ((TRUSTED.name, trusted), (RECALLED.name, others))
+    return [Block(name=name, entries=[document_entry(hit, counter) for hit in hits]) for name, hits in named if hits]
 
 
-def shown_turns(request: AssembleRequest) -> frozenset[str]:
-    """Turns the host shows itself."""
-    return frozenset(message.id for message in request.messages if message.id)
-
-
-def words_of(content: str | list[Any]) -> str:
-    if isinstance(content, str):
-        return content.strip()
-    parts = [part for part in content if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
-    return "\n".join(text for part in parts if isinstance(text := part.get("text"), str)).strip()
+def document_entry(hit: DocHit, counter: PromptCounter) -> Entry:
+    chunk = hit.chunk
+    return Entry(
+        id=chunk.record_ref,
+        event_id=None,
+        text=chunk.text,
+        role=DOCUMENT_ROLE,
+        source="document",
+        tokens=counter.count(chunk.text),
+        score=hit.scored.score,
+    )

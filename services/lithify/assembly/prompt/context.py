@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Final, TypeVar
 
-from lithify.assembly.prompt.rules import Rule
-from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
+from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
+from lithify.authored import Rule
 from lithify.memory.prompt.composition import Composition, Fixed, Item, compose_fixed, entry_item, fill, rule_item
-from lithify.memory.prompt.invariants import Evidence
 from lithify.memory.prompt.packing import pack_prefix
 from lithify.memory.prompt.rendering import entry_role
 from lithify.memory.prompt.tail import select_tail
@@ -51,11 +50,11 @@ class Terms:
     tau: float
     profile: Profile
     now_ms: int
-    counter: Counter = ESTIMATOR
+    counter: PromptCounter = ESTIMATOR
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PlannedContext:
     """Rules and tail are settled and memories ranked; link targets and slot meanings may still be fetched."""
 
     ingredients: Ingredients
@@ -75,62 +74,49 @@ class Draft:
 class Context:
     """What goes into the prompt, and everything that was considered for it."""
 
-    draft: Draft
+    planned: PlannedContext
     projection: TemporalProjection
     composition: Composition
     text: str
 
     @property
     def tokens(self) -> int:
-        return self.draft.terms.counter.total(self.composition, self.text)
+        return self.planned.terms.counter.total(self.composition, self.text)
 
     @property
     def reasons(self) -> list[str]:
         return [str(reason) for reason in self.composition.fixed.budgets.reasons]
 
-    @property
-    def evidence(self) -> Evidence:
-        """For the checker of spec 08 §8."""
-        draft = self.draft
-        return Evidence(
-            tau=draft.terms.tau,
-            profile=draft.terms.profile,
-            hard=rule_items(draft.ingredients.hard, draft.terms.counter),
-            soft=rule_items(draft.ingredients.soft, draft.terms.counter),
-            base=draft.base,
-            scored=[*draft.considered, *draft.advice],
-            projected=self.projection.order,
-            text=self.text,
-        )
-
 
 def compose_context(
-    planned: Draft, linked: Mapping[str, Candidate] | None = None, slot_cosines: SlotCosines | None = None
+    planned: PlannedContext, linked: Mapping[str, Candidate] | None = None, slot_cosines: SlotCosines | None = None
 ) -> Context:
-    """Rules and tail first, then guidance and the best memories, all within the draft's budget.
+    """Composes rules and tail first, then guidance and the best memories, all within the budget.
 
     A tokenizer may count a text higher than the sum of its items; then the same is composed for less until it fits.
     """
-    terms, aim = planned.terms, planned.terms
+    terms = aim = planned.terms
     while True:
-        context = finish(planned, linked or {}, slot_cosines)
+        context = pack_context(planned, linked or {}, slot_cosines)
         if not terms.counter.exact or context.tokens <= terms.tau or not context.text or context.reasons:
-            return replace(context, draft=replace(context.draft, terms=terms))
+            return replace(context, planned=replace(context.planned, terms=terms))
         aim = replace(aim, tau=min(aim.tau - 1.0, aim.tau * terms.tau / context.tokens))
-        planned = draft(planned.ingredients, aim)
+        planned = plan_context(planned.ingredients, aim)
 
 
-def draft(ingredients: Ingredients, terms: Terms) -> Draft:
-    profile, ordered = terms.profile, sort_chronologically(ingredients.turns)
+def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
+    """Settles rules and tail, and ranks the memories that compete for the rest."""
+    profile = terms.profile
+    ordered = sort_chronologically(ingredients.turns)
     base = tuple(turn_item(turn, terms.counter) for turn in ordered[-profile.tail_turns :])
-    fixed, split = settle(ingredients, ordered, base, terms)
+    fixed, split = settle_fixed(ingredients, ordered, base, terms)
     shown = {item.id for item in fixed.tail}
     competing = without_shown(ingredients.candidates, (), shown)
-    advice = rank([c for c in competing if c.kind is Kind.GUIDANCE], ingredients, terms)
+    advice = rank_candidates([c for c in competing if c.kind is Kind.GUIDANCE], ingredients, terms)
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
-    considered = rank(memories, ingredients, terms)
-    direct = survivors(considered, ingredients.sources, profile)
-    return Draft(
+    considered = rank_candidates(memories, ingredients, terms)
+    direct = pick_survivors(considered, ingredients.sources, profile)
+    return PlannedContext(
         ingredients=ingredients,
         terms=terms,
         base=base,
@@ -146,13 +132,18 @@ def draft(ingredients: Ingredients, terms: Terms) -> Draft:
 
 
 def temporal_query(query: str, profile: Profile) -> TemporalQuery:
-    """The sources' profile keeps their guard to the letter; elsewhere the question has to ask for a time as well."""
+    """Reads what a question asks about time.
+
+    The sources' profile keeps their guard to the letter; elsewhere the question has to ask for a time as well.
+    """
     read = read_temporal_query(query, profile.temporal_threshold)
     return read if profile.history == "session" else only_if_asked(read, query)
 
 
-def settle(ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Item], terms: Terms) -> tuple[Fixed, bool]:
-    """The part that needs no retrieval, and whether the tail had to split a bundle."""
+def settle_fixed(
+    ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Item], terms: Terms
+) -> tuple[Fixed, bool]:
+    """Returns the part that needs no retrieval, and whether the tail had to split a bundle."""
     profile, counter = terms.profile, terms.counter
     split = False
 
@@ -164,33 +155,40 @@ def settle(ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Ite
         split = tail.bundle_split
         return [turn_item(turn, counter) for turn in tail.recent]
 
-    hard, soft = rule_items(ingredients.hard, counter), rule_items(ingredients.soft, counter)
-    fixed = compose_fixed(terms.tau, hard, soft, base, grow, profile, counter.count)
+    fixed = compose_fixed(
+        terms.tau,
+        hard=rule_items(ingredients.hard, counter),
+        soft=rule_items(ingredients.soft, counter),
+        base=base,
+        select_tail=grow,
+        profile=profile,
+        count=counter.count,
+    )
     return fixed, split
 
 
-def rank(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
-    """Both passes of spec 08: the coarse cut, then every survivor with its components, best first."""
-    return scored(coarse_cut(candidates, terms.profile), ingredients, terms) if candidates else ()
+def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
+    """Ranks in both passes of spec 08: the coarse cut, then every survivor with its components, best first."""
+    return score_candidates(coarse_cut(candidates, terms.profile), ingredients, terms) if candidates else ()
 
 
-def scored(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
+def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
     if not candidates:
         return ()
     wanted = keywords(ingredients.query)
     return tuple(score_pass2(candidates, wanted, terms.profile, terms.now_ms, ingredients.max_access))
 
 
-def survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
-    """C2: one copy of each turn. The sources' profile knows no share of a source, nor other sessions to protect."""
+def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
+    """Picks C2, one copy of each turn; the sources' profile knows no share of a source, nor sessions to protect."""
     distinct = distinct_turns(ranked)
     if profile.history == "session":
         return distinct[: profile.final_size]
-    return spread(distinct, sources, profile.final_size)
+    return spread_sources(distinct, sources, profile.final_size)
 
 
-def spread(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int) -> list[RankedT]:
-    """The best `size`, in their order: what a source holds beyond its share comes in only where places stay free."""
+def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int) -> list[RankedT]:
+    """Picks the best `size`, in their order; what a source holds beyond its share comes in where places stay free."""
     cap = max(1, int(size * SHARE))
     seen: dict[str, int] = defaultdict(int)
     within: list[int] = []
@@ -203,7 +201,7 @@ def spread(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int) -> 
     return [ranked[place] for place in sorted(chosen)]
 
 
-def finish(planned: Draft, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> Context:
+def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> Context:
     """Adds the link targets and, for a question about time, what covers its events; then packs (spec 08 §4, 09 §6)."""
     projection = project(planned, linked, slot_cosines)
     counter, fixed = planned.terms.counter, planned.fixed
@@ -216,29 +214,31 @@ def finish(planned: Draft, linked: Mapping[str, Candidate], slot_cosines: SlotCo
     return Context(planned, projection, composition, "".join(block.text for block in composition.blocks()))
 
 
-def project(planned: Draft, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> TemporalProjection:
-    reachable = {candidate.id: candidate for candidate in planned.competing} | linked_only(planned, linked)
+def project(
+    planned: PlannedContext, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None
+) -> TemporalProjection:
+    reachable = {candidate.id: candidate for candidate in planned.competing} | unshown_links(planned, linked)
     standard = merge_projection([Projected.of(row) for row in planned.direct], planned.hops, reachable)
     # Dated turns are often a weak match, so the selector looks below the floor of the coarse cut (spec 09 §5).
     guarded = planned.temporal.guard.applies
-    rest = scored(planned.competing, planned.ingredients, planned.terms) if guarded else ()
+    rest = score_candidates(planned.competing, planned.ingredients, planned.terms) if guarded else ()
     return project_temporally(planned.temporal, planned.direct, rest, standard, planned.terms.profile, slot_cosines)
 
 
-def linked_only(planned: Draft, linked: Mapping[str, Candidate]) -> dict[str, Candidate]:
-    """Fetched targets that neither the tail nor, as guidance, another block shows."""
+def unshown_links(planned: PlannedContext, linked: Mapping[str, Candidate]) -> dict[str, Candidate]:
+    """Returns the fetched targets that neither the tail nor, as guidance, another block shows."""
     shown = {item.id for item in planned.fixed.tail}
     return {k: c for k, c in linked.items() if c.source_turn not in shown and c.kind is not Kind.GUIDANCE}
 
 
-def rule_items(rules: Sequence[Rule], counter: Counter) -> list[Item]:
+def rule_items(rules: Sequence[Rule], counter: PromptCounter) -> list[Item]:
     return [rule_item(rule.id, rule.text, counter.count) for rule in rules]
 
 
-def turn_item(turn: Turn, counter: Counter = ESTIMATOR) -> Item:
+def turn_item(turn: Turn, counter: PromptCounter = ESTIMATOR) -> Item:
     return entry_item(turn.id, turn.text, turn.role, "session", count=counter.count)
 
 
-def memory_item(candidate: Candidate, counter: Counter = ESTIMATOR) -> Item:
+def memory_item(candidate: Candidate, counter: PromptCounter = ESTIMATOR) -> Item:
     role = entry_role(candidate.role, durable=candidate.scope is Scope.USER)
     return entry_item(candidate.id, candidate.text, role, "recalled", candidate.source_turn, counter.count)

@@ -1,25 +1,54 @@
 """Checks every finished context against the promises of spec 08 §8; on in tests and under `check_invariants`."""
 
-from lithify.assembly.prompt.context import Context
-from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, Documents, broken_documents
+from collections.abc import Iterator
+
+from lithify.assembly.prompt.context import Context, rule_items
+from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments
 from lithify.errors import LithifyError
-from lithify.memory.prompt.invariants import violations
+from lithify.memory.prompt.invariants import Evidence, violations
+from lithify.memory.prompt.rendering import RECALLED
 
 
 class BrokenPromise(LithifyError):
     """An assembled context breaks one of its invariants."""
 
 
-def broken(context: Context, documents: Documents = NO_DOCUMENTS) -> tuple[str, ...]:
-    """One sentence per broken promise; the budget of the context is what documents left of it."""
-    terms = context.draft.terms
-    found = violations(context.evidence, context.composition, terms.counter.count)
+def check_promises(context: Context, documents: PromptDocuments = NO_DOCUMENTS) -> None:
+    """Raises BrokenPromise: it is a fault of ours, and someone asked to hear of it."""
+    if sentences := broken_promises(context, documents):
+        raise BrokenPromise(f"the assembled context breaks its promises: {'; '.join(sentences)}")
+
+
+def broken_promises(context: Context, documents: PromptDocuments = NO_DOCUMENTS) -> tuple[str, ...]:
+    """Returns a sentence per broken promise; the budget of the context is what documents left of it."""
+    terms = context.planned.terms
+    found = violations(evidence_of(context), context.composition, terms.counter.count)
     if context.text and not context.reasons and context.tokens > terms.tau:
         found += (f"6: the text costs {context.tokens} tokens, the budget is {terms.tau:g}",)
-    return (*found, *broken_documents(documents))
+    return (*found, *broken_document_promises(documents))
 
 
-def check(context: Context, documents: Documents = NO_DOCUMENTS) -> None:
-    """Raises BrokenPromise: it is a fault of ours, and someone asked to hear of it."""
-    if sentences := broken(context, documents):
-        raise BrokenPromise(f"the assembled context breaks its promises: {'; '.join(sentences)}")
+def evidence_of(context: Context) -> Evidence:
+    """Returns what the checker of spec 08 §8 compares a composition with."""
+    planned = context.planned
+    return Evidence(
+        tau=planned.terms.tau,
+        profile=planned.terms.profile,
+        hard=rule_items(planned.ingredients.hard, planned.terms.counter),
+        soft=rule_items(planned.ingredients.soft, planned.terms.counter),
+        base=planned.base,
+        scored=[*planned.considered, *planned.advice],
+        projected=context.projection.order,
+        text=context.text,
+    )
+
+
+def broken_document_promises(documents: PromptDocuments) -> Iterator[str]:
+    """Yields what is wrong with the documents of a prompt, in the numbers of spec 08 §8."""
+    part = documents.part
+    if part.tokens > documents.limit:
+        yield f"6: documents cost {part.tokens} tokens, their share is {documents.limit}"
+    if part.text.count("</entry>") != len(part.hits) or part.text.count("<entry ") != len(part.hits):
+        yield "14: a document is missing or has been broken out of"
+    if any(hit.chunk.trust != "trusted" for hit in part.hits) and RECALLED.framing not in part.text:
+        yield "14: an untrusted document is not framed as untrusted"

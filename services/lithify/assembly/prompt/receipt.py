@@ -5,10 +5,10 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
-from lithify.assembly.prompt.assembler import Assembled
+from lithify.assembly.prompt.builder import BuiltContext
 from lithify.assembly.prompt.context import Context
-from lithify.assembly.prompt.docs_block import receipt_of
-from lithify.assembly.recall.caches import digest_of
+from lithify.assembly.prompt.docs_block import PromptDocuments
+from lithify.assembly.recall.caches import profile_digest
 from lithify.assembly.recall.search import SearchResult
 from lithify.assembly.schema import AssembleRequest, SearchRequest
 from lithify.memory.prompt.composition import Item, Limit
@@ -21,6 +21,8 @@ COMPONENTS = Scored._fields[1:]
 
 
 class Verdict(StrEnum):
+    """Says why a candidate is in the prompt or not: the heart of a receipt."""
+
     INJECTED = "injected"
     SHOWN = "shown"  # it stands in the recent tail anyway
     WEAK = "weak"  # below the similarity floor, or beyond the coarse list
@@ -39,7 +41,7 @@ CUTS = {
 
 
 def search_receipt(
-    request: SearchRequest, result: SearchResult, profile: Profile, fingerprint: str, now_ms: int
+    request: SearchRequest, result: SearchResult, profile: Profile, fingerprint: str, *, now_ms: int
 ) -> dict[str, Any]:
     return {
         "kind": "search",
@@ -53,10 +55,10 @@ def search_receipt(
     }
 
 
-def assemble_receipt(request: AssembleRequest, result: Assembled, fingerprint: str) -> dict[str, Any]:
-    """Texts are left out: what a user asks to forget must not live on in receipts."""
+def assemble_receipt(request: AssembleRequest, result: BuiltContext, fingerprint: str) -> dict[str, Any]:
+    """Returns the receipt of an assembly, without texts: what a user asks to forget must not live on in receipts."""
     context = result.context
-    terms, fixed = context.draft.terms, context.composition.fixed
+    terms, fixed = context.planned.terms, context.composition.fixed
     return {
         "kind": "assemble",
         **conditions(terms.profile, fingerprint, terms.now_ms),
@@ -69,37 +71,37 @@ def assemble_receipt(request: AssembleRequest, result: Assembled, fingerprint: s
         "budgets": asdict(fixed.budgets)
         | {"reasons": context.reasons, "retrieval": fixed.budgets.retrieval(fixed.tail_cost)},
         "tiers": [asdict(tier) for tier in result.tiers],
-        "temporal": temporal(context),
+        "temporal": temporal_row(context),
         "hard_rules": prices(fixed.hard),
         "soft_rules": prices(fixed.soft),
         "tail": prices(fixed.tail),
         "host_shows": sorted(result.hidden),
         "guidance": prices(context.composition.guidance),
         "recalled": prices(context.composition.recalled),
-        "considered": list(considered(context)),
+        "considered": list(candidate_rows(context)),
         "cut": [{"id": cut.id, "cost": cut.cost, "limit": cut.limit} for cut in context.composition.cut],
         "flags": {
             "degraded": fixed.budgets.degraded,
-            "bundle_split": context.draft.bundle_split,
+            "bundle_split": context.planned.bundle_split,
             "cache_hit": result.cached,
         },
-        "documents": receipt_of(result.documents),
+        "documents": documents_receipt(result.documents),
         "tokens": result.tokens,
         "degraded": result.degraded,
     }
 
 
 def conditions(profile: Profile, fingerprint: str, now_ms: int) -> dict[str, Any]:
-    """With the same store, these and the request give the same answer again."""
+    """Returns what, with the same store and request, gives the same answer again."""
     return {
         "now": now_ms,
-        "profile": {"name": profile.name, "digest": digest_of(profile)},
+        "profile": {"name": profile.name, "digest": profile_digest(profile)},
         "embedding": fingerprint,
     }
 
 
-def temporal(context: Context) -> dict[str, Any]:
-    query, projection = context.draft.temporal, context.projection
+def temporal_row(context: Context) -> dict[str, Any]:
+    query, projection = context.planned.temporal, context.projection
     return {
         "xi": query.xi,
         "labels": query.labels,
@@ -114,15 +116,16 @@ def prices(items: tuple[Item, ...]) -> list[dict[str, Any]]:
     return [{"id": item.id, "cost": item.cost} for item in items]
 
 
-def considered(context: Context) -> Iterator[dict[str, Any]]:
-    """In the order of packing, then by score, then what never got a score."""
-    draft, told = context.draft, verdicts(context)
-    rows = {row.candidate.id: row for row in (*draft.considered, *draft.advice)}
+def candidate_rows(context: Context) -> Iterator[dict[str, Any]]:
+    """Yields a row per candidate in the order of packing, then by score, then what never got a score."""
+    planned = context.planned
+    reasons = verdicts(context)
+    rows = {row.candidate.id: row for row in (*planned.considered, *planned.advice)}
     places = {item.candidate.id: item for item in context.projection.order}
-    found = {candidate.id: candidate for candidate in draft.ingredients.candidates}
+    found = {candidate.id: candidate for candidate in planned.ingredients.candidates}
     linked = {key: item.candidate for key, item in places.items()}
     for key in dict.fromkeys((*places, *rows, *found)):
-        row = candidate_row(found.get(key) or linked[key], told.get(key, Verdict.OUTRANKED))
+        row = candidate_row(found.get(key) or linked[key], reasons.get(key, Verdict.OUTRANKED))
         if key in rows:
             row.update(zip(COMPONENTS, rows[key][1:], strict=True))
         if key in places:
@@ -147,19 +150,25 @@ def candidate_row(candidate: Candidate, verdict: Verdict) -> dict[str, Any]:
 
 
 def verdicts(context: Context) -> dict[str, Verdict]:
-    """By record id; the last word on a record wins, and the steps of the assembly are told in their order."""
+    """Returns verdicts by record id; the steps of the assembly speak in their order, and the last word wins."""
     return {record: verdict for step in _steps(context) for record, verdict in step}
 
 
 def _steps(context: Context) -> Iterator[Iterator[tuple[str, Verdict]]]:
-    draft, composition = context.draft, context.composition
+    planned, composition = context.planned, context.composition
     tail = {item.id for item in composition.fixed.tail}
-    ranked = [row.candidate for row in (*draft.considered, *draft.advice)]
-    chosen = [item.candidate for item in context.projection.order] + [row.candidate for row in draft.advice]
+    ranked = [row.candidate for row in (*planned.considered, *planned.advice)]
+    chosen = [item.candidate for item in context.projection.order] + [row.candidate for row in planned.advice]
     best = {candidate.source_turn: candidate.id for candidate in chosen if candidate.source_turn}
-    yield ((c.id, Verdict.WEAK) for c in draft.ingredients.candidates)
-    yield ((c.id, Verdict.SHOWN) for c in draft.ingredients.candidates if c.source_turn in tail)
+    yield ((c.id, Verdict.WEAK) for c in planned.ingredients.candidates)
+    yield ((c.id, Verdict.SHOWN) for c in planned.ingredients.candidates if c.source_turn in tail)
     yield ((c.id, Verdict.OUTRANKED) for c in ranked)
     yield ((c.id, Verdict.COPY) for c in ranked if best.get(c.source_turn or "", c.id) != c.id)
     yield ((cut.id, CUTS[cut.limit]) for cut in composition.cut if cut.limit in CUTS)
     yield ((item.id, Verdict.INJECTED) for item in composition.guidance + composition.recalled)
+
+
+def documents_receipt(documents: PromptDocuments) -> dict[str, Any]:
+    part = documents.part
+    rows = [{"ref": one.chunk.record_ref, "trust": one.chunk.trust, "score": one.scored.score} for one in part.hits]
+    return {"limit": documents.limit, "tokens": part.tokens, "hits": rows, "cut": part.cut}

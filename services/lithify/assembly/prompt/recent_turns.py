@@ -19,24 +19,26 @@ END: Final = 2**53
 
 @dataclass(frozen=True, slots=True)
 class RecentTurns:
+    """Reads at most `limit` of the newest turns of a session."""
+
     redis: Redis
     store: VectorStore
     partitions: int
     limit: int
 
-    async def accepted(self, scope: TenantScope, session: str) -> list[Turn]:
-        """As accepted, embedded or not. Raises Unavailable if Redis is away."""
+    async def read_accepted(self, scope: TenantScope, session: str) -> list[Turn]:
+        """Reads turns as they were accepted, embedded or not. Raises Unavailable if Redis is away."""
         events = await read_tail(self.redis, scope, session, self.limit, self.partitions)
         return [spoken_turn(event) for event in events]
 
-    async def stored(self, scope: TenantScope, session: str) -> list[Turn]:
-        """As embedded: the very newest may be missing. Raises Unavailable if the store is away."""
-        records = await self.stored_records(scope, session)
+    async def read_stored(self, scope: TenantScope, session: str) -> list[Turn]:
+        """Reads turns as embedded: the very newest may be missing. Raises Unavailable if the store is away."""
+        records = await self.read_stored_records(scope, session)
         turns = sorted(map(stored_turn, records), key=lambda turn: (turn.seq, turn.id))
         return turns[-self.limit :]
 
-    async def stored_records(self, scope: TenantScope, session: str) -> list[Record]:
-        """The newest, compacted or not, at least `limit` of them if there are so many; in no order."""
+    async def read_stored_records(self, scope: TenantScope, session: str) -> list[Record]:
+        """Reads the newest, compacted or not, at least `limit` of them if there are so many; in no order."""
         own = TenantScope(scope.tenant, scope.user)
         where = Where().equals("session", session).equals("kind", "turn")
         lowest = await self._lowest(own, where)
@@ -44,7 +46,7 @@ class RecentTurns:
         return page.records
 
     async def _lowest(self, scope: TenantScope, where: Where) -> int:
-        """A position from which on there are enough turns but at most a page of them, found by halving."""
+        """Finds by halving a position from which on there are enough turns but at most a page of them."""
         low, high = 0, END
         while await self.store.count(scope, COLLECTION, where.between("seq", low)) > PAGE:
             middle = (low + high) // 2

@@ -8,7 +8,7 @@ from functools import cache
 from threading import Lock
 from typing import Final
 
-from lithify.assembly.recall.retrieval import Found
+from lithify.assembly.recall.retrieval import FoundMemories
 from lithify.embedding import Embedder, Health, Manifest, Vectors
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED
@@ -22,7 +22,7 @@ Generations = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """`question` is a digest: the words asked are not kept."""
+    """What an entry was found for; `question` is a digest, because the words asked are not kept."""
 
     tenant: str
     user: str
@@ -32,24 +32,34 @@ class CacheKey:
     fingerprint: str
 
 
-def cache_key(scope: TenantScope, query: str, depth: int, profile: str, fingerprint: str) -> CacheKey:
+def cache_key(scope: TenantScope, query: str, *, depth: int, profile: str, fingerprint: str) -> CacheKey:
     digest = hashlib.sha256(query.encode()).digest()
-    return CacheKey(scope.tenant, scope.user or SHARED, digest, depth, profile, fingerprint)
+    return CacheKey(
+        tenant=scope.tenant,
+        user=scope.user or SHARED,
+        question=digest,
+        depth=depth,
+        profile=profile,
+        fingerprint=fingerprint,
+    )
 
 
 def subjects(scope: TenantScope) -> list[str]:
-    """Whose writes make an entry stale: the user's durable memory, the shared one, authored documents."""
+    """Names whose writes make an entry stale: the user's durable memory, the shared one, authored documents."""
     return [durable_subject(scope.user or SHARED), durable_subject(SHARED), AUTHORED]
 
 
 @dataclass(slots=True)
 class RecallCache:
-    """Entries are used again as often as they are asked for (X52), the least recently used goes first."""
+    """Keeps what was found in durable and shared memory until one of them is written.
+
+    Entries are used again as often as they are asked for (X52), the least recently used goes first.
+    """
 
     size: int = SIZE
-    _entries: OrderedDict[CacheKey, tuple[Generations, Found]] = field(default_factory=OrderedDict)
+    _entries: OrderedDict[CacheKey, tuple[Generations, FoundMemories]] = field(default_factory=OrderedDict)
 
-    def get(self, key: CacheKey, generations: Generations) -> Found | None:
+    def get(self, key: CacheKey, generations: Generations) -> FoundMemories | None:
         kept, found = self._entries.get(key, (None, None))
         if kept != generations:
             self._entries.pop(key, None)
@@ -57,8 +67,8 @@ class RecallCache:
         self._entries.move_to_end(key)
         return found
 
-    def put(self, key: CacheKey, generations: Generations, found: Found) -> None:
-        """What was found while something was missing is not kept."""
+    def put(self, key: CacheKey, generations: Generations, found: FoundMemories) -> None:
+        """Keeps what was found, unless something was missing."""
         if found.degraded:
             return
         self._entries[key] = (generations, found)
@@ -66,15 +76,12 @@ class RecallCache:
         if len(self._entries) > self.size:
             self._entries.popitem(last=False)
 
-    def forget(self, tenant: str, user: str | None = None) -> None:
-        """Drops what was found for a user, or for all users of a tenant."""
-        gone = [key for key in self._entries if key.tenant == tenant and user in (None, key.user)]
-        for key in gone:
-            del self._entries[key]
 
+class QueryVectorCache:
+    """Remembers the vectors of recent questions: an agent asks the same one again after every tool call.
 
-class RememberedQueries:
-    """Implements Embedder around another one. Keeps vectors under digests: the words asked are not kept."""
+    Implements Embedder around another one. Keeps vectors under digests: the words asked are not kept.
+    """
 
     def __init__(self, embedder: Embedder, size: int = SIZE) -> None:
         self._embedder = embedder
@@ -115,6 +122,6 @@ class RememberedQueries:
 
 
 @cache
-def digest_of(profile: Profile) -> str:
-    """A process knows a handful of profiles."""
+def profile_digest(profile: Profile) -> str:
+    """Names a profile's parameters, worked out once: it costs as much as ranking, and a process has few profiles."""
     return profile.digest()

@@ -4,39 +4,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from lithify.assembly.recall.pools import retrievable, visible
-from lithify.assembly.recall.retrieval import scope_of
+from lithify.assembly.recall.pools import is_retrievable, is_visible
+from lithify.assembly.recall.retrieval import make_candidate
 from lithify.events import TenantScope
-from lithify.memory.ranking.candidate import Candidate, read_candidate
+from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.relevance import Signals
-from lithify.store import Record, VectorStore, point_id
+from lithify.store import VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Targets are written as ids of authored records, or as point ids of any record (X44)."""
+    """Follows targets, which are written as ids of authored records or as point ids of any record (X44)."""
 
     store: VectorStore
     family: str
 
-    def resolved(self, scope: TenantScope, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """The same candidates, with targets as the store names them."""
+    def resolve_targets(self, scope: TenantScope, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """Returns the same candidates, with targets as the store names them."""
         return [replace(c, hop_targets=self._ids(scope, c)) if c.hop_targets else c for c in candidates]
 
     async def fetch(
         self, scope: TenantScope, targets: Sequence[str], session: str, profile: Profile
     ) -> Mapping[str, Candidate]:
-        """Those that exist and that this session may recall. Raises Unavailable if the store is away."""
+        """Reads those that exist and that this session may recall. Raises Unavailable if the store is away."""
         if not targets:
             return {}
         records = await self.store.fetch(scope, COLLECTION, targets)
         memories = [(record, MemoryRecord.from_payload(record.payload)) for record in records]
         return {
-            record.id: linked_candidate(record, memory, session)
+            record.id: make_candidate(record.id, record.payload, memory, session, signals=Signals())
             for record, memory in memories
-            if retrievable(memory) and visible(memory, session, profile)
+            if is_retrievable(memory) and is_visible(memory, session, profile)
         }
 
     def _ids(self, scope: TenantScope, candidate: Candidate) -> tuple[str, ...]:
@@ -51,8 +51,3 @@ def is_point_id(text: str) -> bool:
         return str(UUID(text)) == text
     except ValueError:
         return False
-
-
-def linked_candidate(record: Record, memory: MemoryRecord, session: str) -> Candidate:
-    payload = {**record.payload, "source_turn": memory.event_id}
-    return read_candidate(record.id, scope_of(memory, session), payload, Signals())

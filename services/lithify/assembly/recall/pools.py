@@ -19,8 +19,8 @@ class Pool:
     lasting: bool = False
 
 
-def pools(profile: Profile, session: str) -> tuple[Pool, ...]:
-    """All of the user's records at once, or the session's own apart from durable, global and authored ones."""
+def session_pools(profile: Profile, session: str) -> tuple[Pool, ...]:
+    """Returns all of the user's records at once, or the session's own apart from durable, global and authored ones."""
     kept = Where() if profile.raw_history else Where().equals("active", True)
     if profile.history == "user":
         return (Pool(kept),)
@@ -28,18 +28,18 @@ def pools(profile: Profile, session: str) -> tuple[Pool, ...]:
     return Pool(own), Pool(kept.any_of("scope", LASTING), lasting=True)
 
 
-def retrievable(memory: MemoryRecord) -> bool:
-    """Hard and soft rules are injected by right, never recalled (X44)."""
+def is_retrievable(memory: MemoryRecord) -> bool:
+    """Says whether a record may be recalled: hard and soft rules are injected by right instead (X44)."""
     return memory.authored_tier not in RULES
 
 
-def visible(memory: MemoryRecord, session: str, profile: Profile) -> bool:
-    """Whether a record that was not searched for may still be shown in this session."""
+def is_visible(memory: MemoryRecord, session: str, profile: Profile) -> bool:
+    """Says whether a record that was not searched for may still be shown in this session."""
     if not memory.active and not (profile.raw_history and memory.kind == "turn"):
         return False
     return profile.history == "user" or memory.scope in LASTING or memory.session == session
 
 
 def source_of(memory: MemoryRecord, record_id: str) -> str:
-    """Where a memory was said or written: the session, else the document, else the record itself."""
+    """Names where a memory was said or written: the session, else the document, else the record itself."""
     return memory.session or memory.source_ref or record_id

@@ -9,7 +9,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lithify.assembly.recall.signals import Asked, bare_signals, passage_signals
+from lithify.assembly.deadlines import Deadline, Late, finish_by, hedge
+from lithify.assembly.recall.signals import PassageQuery, bare_signals, passage_signals
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
@@ -28,15 +29,19 @@ from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 
 DENSE: Final = "dense"
 BOTH: Final = frozenset({DENSE, LEXICAL})
+WORDS_ONLY: Final = frozenset({LEXICAL})
 # Enough to know where a hit stands: those that matter are read again, with the turns around them.
 PLACE_FIELDS: Final = ("kind", "user", "session", "seq")
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
 PASSAGE_TIER: Final = TIER_NAMES[1]
 
+LATE_STORE: Final = "stored memories did not answer in time"
+LATE_VECTOR: Final = "the meaning of the query did not come in time; memories were found by their words alone"
+
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """Every hit once, and the score each leg gave it, as the engine counts."""
+    """What the two legs of a search found: every hit once, and the score each leg gave it, as the engine counts."""
 
     hits: dict[str, Hit] = field(default_factory=dict)
     dense: dict[str, float] = field(default_factory=dict)
@@ -49,12 +54,19 @@ def dense_query(where: Where, depth: int, vector: Vector, *, places_only: bool) 
 
 def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only: bool, cosines: bool) -> Query:
     """With `cosines`, a record found by its words brings its full vector along."""
-    needed, fields = (FULL_TIER,) if cosines else (), PLACE_FIELDS if places_only else None
-    return Query(where, LEXICAL, words, depth, needed, fields=fields)
+    return Query(
+        where,
+        LEXICAL,
+        words,
+        depth,
+        with_vectors=(FULL_TIER,) if cosines else (),
+        fields=PLACE_FIELDS if places_only else None,
+    )
 
 
 def read_legs(by_meaning: Iterable[Hit], by_words: Iterable[Hit], vector: Vector | None) -> Legs:
-    dense, lexical = {hit.id: hit for hit in by_meaning}, {hit.id: hit for hit in by_words}
+    dense = {hit.id: hit for hit in by_meaning}
+    lexical = {hit.id: hit for hit in by_words}
     cosines = {key: hit.score for key, hit in dense.items()}
     if vector is not None:
         unscored = (hit for key, hit in lexical.items() if key not in dense and FULL_TIER in hit.vectors)
@@ -71,15 +83,16 @@ async def read_around(
     passages: int | None,
     tier: str,
 ) -> list[Record]:
-    """The hits, best first, and those neighbours of the first `passages` that `where` allows; each once."""
+    """Reads the hits, best first, and those neighbours of the first `passages` that `where` allows; each once."""
     names = (tier, LEXICAL)
     positions = positions_around([hit for hit in hits if is_placed(hit)], window, passages)
     alone = [hit.id for hit in hits if not is_placed(hit)]
     records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
     if positions:
         # A position names one turn; a copy that carries it too must not push another turn off the page.
-        around, limit = where.equals("kind", "turn").any_of("position", positions), len(positions)
-        records += (await store.scroll(scope, COLLECTION, around, limit=limit, with_vectors=names)).records
+        around = where.equals("kind", "turn").any_of("position", positions)
+        page = await store.scroll(scope, COLLECTION, around, limit=len(positions), with_vectors=names)
+        records += page.records
     return records
 
 
@@ -89,7 +102,7 @@ def is_placed(hit: Hit) -> bool:
 
 
 def positions_around(turns: Sequence[Hit], window: Window, passages: int | None = None) -> list[str]:
-    """Of the turns themselves too, sorted, so that the same question is always asked the same way."""
+    """Returns the positions of the turns and of those beside them, sorted: the same is always asked the same way."""
     best = turns if passages is None else turns[:passages]
     alone = {_place_beside(turn, 0) for turn in turns}
     around = {_place_beside(turn, distance) for turn in best for distance in window.shares}
@@ -101,8 +114,8 @@ def _place_beside(turn: Hit, distance: int) -> tuple[str, str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked, where, and how closely: each step looks at fewer records than the one before."""
+class RecallQuery:
+    """Says what is asked, where, and how closely: each step looks at fewer records than the one before."""
 
     text: str
     where: Where
@@ -121,8 +134,8 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Candidates with their signals, their records, and which legs could not be asked."""
+class FoundMemories:
+    """What a retrieval found: candidates with their signals, their records, and what could not be asked."""
 
     candidates: list[Candidate] = field(default_factory=list)
     memories: dict[str, MemoryRecord] = field(default_factory=dict)
@@ -132,7 +145,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """With a `cascade`, short prefixes of the vectors are searched before whole ones."""
+    """Searches stored memories; with a `cascade`, short prefixes of the vectors before whole ones."""
 
     store: VectorStore
     embedder: Embedder
@@ -140,133 +153,169 @@ class Retriever:
     executor: Executor
     cascade: Cascade | None = None
 
-    async def retrieve(self, scope: TenantScope, question: Question) -> Found:
-        """Never raises for a missing dependency: what could not be asked is named in `degraded`."""
-        if not question.text:
-            return Found()
-        words = self._words(question)
+    @property
+    def fingerprint(self) -> str:
+        """Names the model whose vectors are compared."""
+        return self.embedder.fingerprint
+
+    async def retrieve_in_time(self, scope: TenantScope, query: RecallQuery, deadline: Deadline) -> FoundMemories:
+        """Retrieves within a deadline: a slow model costs the search by meaning, a slow store all of it.
+
+        Never raises for a missing or slow dependency: what could not be asked is named in `degraded`.
+        """
+        by_words = replace(query, legs=WORDS_ONLY)
+        try:
+            if query.legs != BOTH:
+                return await finish_by(self.retrieve(scope, query), deadline)
+            answer = await hedge(lambda: self.retrieve(scope, query), lambda: self.retrieve(scope, by_words), deadline)
+        except Late:
+            return FoundMemories(degraded=[LATE_STORE])
+        found = answer.value
+        return found if answer.failure is None else replace(found, degraded=[LATE_VECTOR])
+
+    async def retrieve(self, scope: TenantScope, query: RecallQuery) -> FoundMemories:
+        """Retrieves without a deadline.
+
+        Never raises for a missing dependency: what could not be asked is named in `degraded`.
+        """
+        if not query.text:
+            return FoundMemories()
+        words = self._words(query)
         # The words are looked up while the model computes, which takes longer.
-        (vector, degraded), by_words = await asyncio.gather(
-            self._embed(question), self._search_words(scope, question, words)
-        )
+        (vector, degraded), by_words = await asyncio.gather(self._embed(query), self._search_words(scope, query, words))
         try:
-            legs, tiers = await self._search(scope, question, vector, received(by_words))
+            legs, tiers = await self._search(scope, query, vector, hits_or_raise(by_words))
         except LithifyError as error:
-            return Found(degraded=[*degraded, f"stored memories cannot be read: {error}"])
+            return FoundMemories(degraded=[*degraded, f"stored memories cannot be read: {error}"])
         try:
-            records = await self._look_closer(scope, question, legs)
+            records = await self._look_closer(scope, query, legs)
         except LithifyError as error:
-            alone = await self.retrieve(scope, replace(question, window=ALONE))
+            alone = await self.retrieve(scope, replace(query, window=ALONE))
             return replace(
                 alone, degraded=[*alone.degraded, f"the turns around what was found cannot be read: {error}"]
             )
-        asked = self._asked(question, words, vector)
-        return replace(unite(question, asked, legs, records, degraded), tiers=tiers)
+        passage_query = self._passage_query(query, words, vector)
+        return replace(unite(query, passage_query, legs, records, degraded=degraded), tiers=tiers)
 
     async def _search(
-        self, scope: TenantScope, question: Question, vector: Vector | None, by_words: Sequence[Hit]
+        self, scope: TenantScope, query: RecallQuery, vector: Vector | None, by_words: Sequence[Hit]
     ) -> tuple[Legs, list[TierTrace]]:
         if vector is None:
             return read_legs([], by_words, None), []
         if self.cascade is None:
-            query = dense_query(question.where, question.depth, vector, places_only=question.wants_passages)
-            [by_meaning] = await self.store.query_batch(scope, COLLECTION, [query])
+            dense = dense_query(query.where, query.depth, vector, places_only=query.wants_passages)
+            [by_meaning] = await self.store.query_batch(scope, COLLECTION, [dense])
             return read_legs(by_meaning, by_words, vector), []
-        usable = await complete_tiers(self.store, scope, COLLECTION, question.where, self.cascade)
+        usable = await complete_tiers(self.store, scope, COLLECTION, query.where, self.cascade)
         answer = await search_cascade(
-            self.store, scope, COLLECTION, question.where, vector, question.depth, self.cascade, usable
+            self.store, scope, COLLECTION, query.where, vector, query.depth, self.cascade, usable
         )
         return read_legs(answer.hits, by_words, vector), answer.trace
 
     async def _search_words(
-        self, scope: TenantScope, question: Question, words: SparseVector | None
+        self, scope: TenantScope, query: RecallQuery, words: SparseVector | None
     ) -> list[Hit] | LithifyError:
         if words is None or not words.indices:
             return []
-        query = lexical_query(
-            question.where,
-            question.depth,
+        lexical = lexical_query(
+            query.where,
+            query.depth,
             words,
-            places_only=question.wants_passages,
-            cosines=DENSE in question.legs and not question.wants_passages,
+            places_only=query.wants_passages,
+            cosines=DENSE in query.legs and not query.wants_passages,
         )
         try:
-            [hits] = await self.store.query_batch(scope, COLLECTION, [query])
+            [hits] = await self.store.query_batch(scope, COLLECTION, [lexical])
         except LithifyError as error:
             return error
         return hits
 
-    async def _embed(self, question: Question) -> tuple[npt.NDArray[np.float64] | None, list[str]]:
-        if DENSE not in question.legs:
+    async def _embed(self, query: RecallQuery) -> tuple[npt.NDArray[np.float64] | None, list[str]]:
+        if DENSE not in query.legs:
             return None, []
         loop = asyncio.get_running_loop()
         try:
-            vector = await loop.run_in_executor(self.executor, self.embedder.embed_query, question.text)
+            vector = await loop.run_in_executor(self.executor, self.embedder.embed_query, query.text)
         except Exception as error:  # noqa: BLE001 - whatever the runtime throws, lexical search still answers
             return None, [f"the query cannot be embedded: {error}"]
         return tier_vector(vector, self.embedder.manifest.dimensions), []
 
-    def _words(self, question: Question) -> SparseVector | None:
-        if LEXICAL not in question.legs:
+    def _words(self, query: RecallQuery) -> SparseVector | None:
+        if LEXICAL not in query.legs:
             return None
-        indices, values = self.analyser.query_vector(question.text)
+        indices, values = self.analyser.query_vector(query.text)
         return SparseVector(tuple(indices), tuple(values))
 
-    async def _look_closer(self, scope: TenantScope, question: Question, legs: Legs) -> list[Record]:
-        if not question.wants_passages:
+    async def _look_closer(self, scope: TenantScope, query: RecallQuery, legs: Legs) -> list[Record]:
+        if not query.wants_passages:
             return []
-        chosen = shortlist(legs.dense, legs.lexical, question.shortlist)
-        hits = [legs.hits[key] for key in chosen]
-        reading = read_around(self.store, scope, question.where, hits, question.window, question.passages, self._tier)
-        return await reading
+        chosen = shortlist(legs.dense, legs.lexical, query.shortlist)
+        return await read_around(
+            self.store,
+            scope,
+            query.where,
+            [legs.hits[key] for key in chosen],
+            window=query.window,
+            passages=query.passages,
+            tier=self._tier,
+        )
 
-    def _asked(self, question: Question, words: SparseVector | None, vector: npt.NDArray[np.float64] | None) -> Asked:
+    def _passage_query(
+        self, query: RecallQuery, words: SparseVector | None, vector: npt.NDArray[np.float64] | None
+    ) -> PassageQuery:
         tiers = self.embedder.manifest.tiers
         short = vector if vector is None or not tiers else tier_vector(vector, tiers[1])
-        return Asked(question.text, words.indices if words else (), self._tier, short)
+        return PassageQuery(query.text, words.indices if words else (), self._tier, short)
 
     @property
     def _tier(self) -> str:
-        """A model that was not trained for prefixes has the full vector only."""
+        """Names the tier passages are compared in; a model not trained for prefixes has the full vector only."""
         return PASSAGE_TIER if self.embedder.manifest.tiers else FULL_TIER
 
 
-def received(hits: list[Hit] | LithifyError) -> list[Hit]:
+def hits_or_raise(hits: list[Hit] | LithifyError) -> list[Hit]:
     if isinstance(hits, LithifyError):
         raise hits
     return hits
 
 
-def unite(question: Question, asked: Asked, legs: Legs, records: Sequence[Record], degraded: list[str]) -> Found:
-    """The records that were read with their neighbours, judged with them; or else the bare hits."""
-    payloads = {item.id: item.payload for item in (records if question.wants_passages else legs.hits.values())}
+def unite(
+    query: RecallQuery, passage_query: PassageQuery, legs: Legs, records: Sequence[Record], *, degraded: list[str]
+) -> FoundMemories:
+    """Unites what both legs found: the records that were read with their neighbours, else the bare hits."""
+    payloads = {item.id: item.payload for item in (records if query.wants_passages else legs.hits.values())}
     memories = {key: MemoryRecord.from_payload(payload) for key, payload in payloads.items()}
-    if question.wants_passages:
-        signals = as_said(passage_signals(asked, records, list(memories.values()), question.window), memories)
+    if query.wants_passages:
+        signals = passage_signals(passage_query, records, list(memories.values()), query.window)
+        signals = share_turn_signals(signals, memories)
     else:
-        signals = bare_signals(legs.dense, legs.lexical, by_best=question.dense_by_maximum)
+        signals = bare_signals(legs.dense, legs.lexical, by_best=query.dense_by_maximum)
     standing = {key: memory for key, memory in memories.items() if memory.active or memory.kind == "turn"}
-    candidates = [candidate_of(key, payloads[key], memory, question, signals[key]) for key, memory in standing.items()]
+    candidates = [
+        make_candidate(key, payloads[key], memory, query.session, signals=signals[key])
+        for key, memory in standing.items()
+    ]
     covered = {key: memory.source_ids for key, memory in standing.items()}
-    return Found(without_stand_ins(candidates, covered), standing, degraded)
+    return FoundMemories(without_stand_ins(candidates, covered), standing, degraded)
 
 
-def as_said(judged: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:
-    """A copy of a turn, as durable memory or guidance, answers as well as the turn in its conversation does."""
-    said = {memories[key].event_id: signals for key, signals in judged.items() if memories[key].kind == "turn"}
-    return {key: said.get(memories[key].event_id, signals) for key, signals in judged.items()}
+def share_turn_signals(signals: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:
+    """Gives a copy of a turn, as durable memory or guidance, the signals the turn has in its conversation."""
+    spoken = {memories[key].event_id: found for key, found in signals.items() if memories[key].kind == "turn"}
+    return {key: spoken.get(memories[key].event_id, found) for key, found in signals.items()}
 
 
-def candidate_of(
-    key: str, payload: Mapping[str, Any], memory: MemoryRecord, question: Question, signals: Signals
+def make_candidate(
+    record_id: str, payload: Mapping[str, Any], memory: MemoryRecord, session: str | None, *, signals: Signals
 ) -> Candidate:
+    """Makes a record compete in a session; what it knows of the question stands in `signals`."""
     # The host's own id of the turn, shared by all copies made of it.
     stored = {**payload, "source_turn": memory.event_id}
-    return read_candidate(key, scope_of(memory, question.session), stored, signals)
+    return read_candidate(record_id, scope_of(memory, session), stored, signals)
 
 
 def scope_of(memory: MemoryRecord, session: str | None) -> Scope:
-    """A session's own records, the user's other sessions, then what was promoted or shared (spec 01 §3)."""
+    """Tells a session's own records, the user's other sessions, and what was promoted or shared (spec 01 §3)."""
     if memory.scope != Scope.SESSION:
         return Scope(memory.scope)
     return Scope.SESSION if memory.session == session else Scope.HISTORY

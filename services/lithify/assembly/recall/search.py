@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from lithify.assembly.recall.retrieval import BOTH, DENSE, Found, Question, Retriever
+from lithify.assembly.deadlines import Deadline
+from lithify.assembly.recall.retrieval import BOTH, DENSE, FoundMemories, RecallQuery, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
 from lithify.memory.ranking.cues import asks_for_latest
@@ -25,21 +26,30 @@ SCORE_PARTS: Final = HybridScored._fields[1:-1]  # without the candidate and the
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
+    """The hits of a search, and all that was found for it."""
+
     hits: list[SearchHit]
-    found: Found
+    found: FoundMemories
 
 
 async def search(
-    retriever: Retriever, scope: TenantScope, request: SearchRequest, profile: Profile, now_ms: int
+    retriever: Retriever,
+    scope: TenantScope,
+    request: SearchRequest,
+    profile: Profile,
+    *,
+    now_ms: int,
+    deadline: Deadline,
 ) -> SearchResult:
-    found = await retriever.retrieve(scope, search_question(request, profile))
-    ranked = rank(found, request, profile, now_ms)
-    return SearchResult([search_hit(scored, found) for scored in ranked], found)
+    """Answers a search within its deadline. Never raises for a missing or slow dependency; `degraded` names it."""
+    found = await retriever.retrieve_in_time(scope, search_query(request, profile), deadline)
+    ranked = rank_found(found, request, profile, now_ms)
+    return SearchResult([make_hit(scored, found) for scored in ranked], found)
 
 
-def search_question(request: SearchRequest, profile: Profile) -> Question:
+def search_query(request: SearchRequest, profile: Profile) -> RecallQuery:
     depth = max(DEPTH_FACTOR * request.limit, MIN_DEPTH)
-    return Question(
+    return RecallQuery(
         text=request.query,
         where=search_filter(request, profile),
         session=request.session,
@@ -51,18 +61,21 @@ def search_question(request: SearchRequest, profile: Profile) -> Question:
     )
 
 
-def rank(found: Found, request: SearchRequest, profile: Profile, now_ms: int) -> list[HybridScored]:
-    """Best first, one copy of each turn; faded and varied where the profile, or the question, asks for it."""
+def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, now_ms: int) -> list[HybridScored]:
+    """Ranks what was found, best first, with one copy of each turn.
+
+    Scores fade and the order varies where the profile, or the question, asks for it.
+    """
     ranked = distinct_turns(score_hybrid(found.candidates, profile, now_ms))
     half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
     ranked = faded(ranked, half_life or profile.decay_half_life_days)
     if profile.mmr_lambda is None:
         return ranked[: request.limit]
-    return varied(ranked, request.limit, profile.mmr_lambda)
+    return vary_order(ranked, request.limit, profile.mmr_lambda)
 
 
-def varied(ranked: list[HybridScored], limit: int, share: float) -> list[HybridScored]:
-    """Keeps the scores and changes the order only."""
+def vary_order(ranked: list[HybridScored], limit: int, share: float) -> list[HybridScored]:
+    """Puts variety into the order; the scores stay."""
     relevance = relative_relevance([row.score for row in ranked])
     passages = [Passage(r.candidate.id, r.candidate.text, value) for r, value in zip(ranked, relevance, strict=True)]
     rows = {row.candidate.id: row for row in ranked}
@@ -70,13 +83,16 @@ def varied(ranked: list[HybridScored], limit: int, share: float) -> list[HybridS
 
 
 def search_filter(request: SearchRequest, profile: Profile) -> Where:
-    """Turns stay searchable after their compaction where the profile says so; superseded summaries never do."""
+    """Says which records a search may find.
+
+    Turns stay searchable after their compaction where the profile says so; superseded summaries never do.
+    """
     visible = Where() if profile.raw_history else Where().equals("active", True)
-    where = narrowed(visible, request.filters)
+    where = apply_filters(visible, request.filters)
     return where.equals("session", request.session) if request.session else where
 
 
-def narrowed(where: Where, filters: Filters) -> Where:
+def apply_filters(where: Where, filters: Filters) -> Where:
     if filters.kinds is not None:
         where = where.any_of("kind", filters.kinds)
     if filters.roles is not None:
@@ -88,7 +104,7 @@ def narrowed(where: Where, filters: Filters) -> Where:
     return where.between("ts", filters.since, filters.until)
 
 
-def search_hit(scored: HybridScored, found: Found) -> SearchHit:
+def make_hit(scored: HybridScored, found: FoundMemories) -> SearchHit:
     candidate = scored.candidate
     memory = found.memories[candidate.id]
     return SearchHit(

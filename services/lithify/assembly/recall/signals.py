@@ -28,13 +28,13 @@ PREVIOUS: Final = Window(before=(1.0,))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PassageQuery:
     """A question as passages are compared with it."""
 
     text: str
     words: Sequence[int]  # the dimensions of its words in lexical vectors
     tier: str
-    vector: Vector | None  # in that tier; None if the model could not be asked
+    vector: Vector | None  # in that tier; None if the model could not be query
 
 
 def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by_best: bool) -> dict[str, Signals]:
@@ -44,28 +44,28 @@ def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by
 
 
 def passage_signals(
-    asked: Asked, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
+    query: PassageQuery, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
 ) -> dict[str, Signals]:
     """Returns the signals of records that are judged together with those among them that stand around them."""
-    signals = signals_from_columns(passage_columns(asked, records, memories, window))
+    signals = signals_from_columns(passage_columns(query, records, memories, window))
     return dict(zip([record.id for record in records], signals, strict=True))
 
 
 def passage_columns(
-    asked: Asked, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
+    query: PassageQuery, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
 ) -> dict[str, Sequence[float | None]]:
     """Returns one column for each of the `Signals`, under its name; a value for each record."""
     places = [place_of(memory) for memory in memories]
     around = neighbours(places, window)
     asking = [asks(memory.text) for memory in memories]
-    weights = word_weights(asked.words, records)
+    weights = word_weights(query.words, records)
     weights *= rarity(weights)[:, None]
     words = passage_words(weights, around)
     lexical = by_maximum(words)
-    dense = passage_meaning(asked, records, around)
+    dense = passage_meaning(query, records, around)
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
-    named = names(asked.text)
-    when = asks_when(asked.text)
+    named = names(query.text)
+    when = asks_when(query.text)
     return {
         "dense": dense.tolist(),
         "lexical": lexical.tolist(),
@@ -89,13 +89,13 @@ def word_weights(words: Sequence[int], records: Sequence[Record]) -> FloatArray:
     return table
 
 
-def passage_meaning(asked: Asked, records: Sequence[Record], around: Neighbours) -> FloatArray:
+def passage_meaning(query: PassageQuery, records: Sequence[Record], around: Neighbours) -> FloatArray:
     """A record without its vector is seen through its neighbours' alone."""
-    if asked.vector is None or not records:
+    if query.vector is None or not records:
         return np.zeros(len(records))
-    nothing = np.zeros(len(asked.vector))
-    vectors = np.array([record.vectors.get(asked.tier, nothing) for record in records], dtype=np.float64)
-    return spread(passage_cosines(vectors, asked.vector, around))
+    nothing = np.zeros(len(query.vector))
+    vectors = np.array([record.vectors.get(query.tier, nothing) for record in records], dtype=np.float64)
+    return spread(passage_cosines(vectors, query.vector, around))
 
 
 def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[float | None]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lithify.assembly.prompt.context import Draft
 from lithify.embedding import Embedder
 from lithify.embedding.hash_embedder import HASH_PROFILE
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.columns import FloatArray
 from lithify.memory.temporal.projection import SlotCosines
+from lithify.memory.temporal.query import TemporalQuery
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 from lithify.store import VectorStore
 from lithify.store.memory_record import COLLECTION
@@ -21,19 +21,20 @@ from lithify.store.memory_record import COLLECTION
 
 @dataclass(frozen=True, slots=True)
 class SlotMeanings:
+    """Compares the events of a question about time with stored memories."""
+
     store: VectorStore
     embedder: Embedder
     executor: Executor
 
-    async def read(self, scope: TenantScope, planned: Draft) -> SlotCosines | None:
-        """None where words must do: the guard refuses, or the vectors carry no meaning.
+    async def read(self, scope: TenantScope, temporal: TemporalQuery, ids: Sequence[str]) -> SlotCosines | None:
+        """Returns cosines by record id; None where words must do: the guard refuses, or vectors carry no meaning.
 
         Raises Unavailable if the store or the model does not answer.
         """
-        if not planned.temporal.guard.applies or self.embedder.manifest.name == HASH_PROFILE:
+        if not temporal.guard.applies or self.embedder.manifest.name == HASH_PROFILE:
             return None
-        ids = [candidate.id for candidate in planned.competing]
-        slots = await self._embed(planned.temporal.slots)
+        slots = await self._embed(temporal.slots)
         records = await self.store.fetch(scope, COLLECTION, ids, with_vectors=(FULL_TIER,))
         stored = {record.id: record.vectors[FULL_TIER] for record in records if FULL_TIER in record.vectors}
         return {record: (slots @ np.asarray(vector, dtype=np.float64)).tolist() for record, vector in stored.items()}

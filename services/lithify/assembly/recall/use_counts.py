@@ -1,4 +1,4 @@
-"""How often each memory was recalled: counted after every assembly, read before the next one (spec 08 §3, X40)."""
+"""Counts how often each memory was recalled: after every assembly, for the next one (spec 08 §3, X40)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +24,11 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessCounts:
-    """Both raise Unavailable if Redis is away; losing a count is no harm. Ids are point ids: UUIDs, without commas."""
+class UseCounts:
+    """Keeps the counts in Redis. Ids are point ids: UUIDs, without commas.
+
+    Both calls raise Unavailable if Redis is away; losing a count is no harm.
+    """
 
     redis: Redis
 
@@ -36,7 +39,7 @@ class AccessCounts:
         return Uses({record: count for record, count in zip(ids, counts, strict=True) if count}, highest)
 
     async def count(self, scope: TenantScope, ids: Sequence[str]) -> None:
-        """One more for each."""
+        """Counts one more use of each."""
         if not ids:
             return
         with outages():

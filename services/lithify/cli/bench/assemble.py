@@ -17,10 +17,11 @@ from redis.asyncio import Redis
 from rich.progress import Progress
 from rich.table import Table
 
-from lithify.assembly.prompt.assembler import Assembler
+from lithify.assembly.prompt.builder import ContextBuilder
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.schema import AssembleRequest
-from lithify.assembly.service import Assembly
+from lithify.assembly.service import AssemblyService
+from lithify.assembly.traces import TraceBook
 from lithify.cli.bench.corpus import PeopleCorpus
 from lithify.cli.console import data, emit_json, talk
 from lithify.embedding import Embedder, load_configured_embedder
@@ -68,7 +69,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    service: Assembly
+    service: AssemblyService
     edge: EdgeStore
     embedder: Embedder
     analyser: LexicalAnalyser
@@ -149,8 +150,10 @@ def bench_of(
     edge: EdgeStore, embedder: Embedder, executor: ThreadPoolExecutor, redis: Redis, corpus: PeopleCorpus
 ) -> Bench:
     analyser = LexicalAnalyser()
-    assembler = Assembler(Retriever(edge, embedder, analyser, executor), redis, PARTITIONS, TAIL_TURNS, PROFILE)
-    return Bench(Assembly(assembler, redis, system_clock, TRACE_S), edge, embedder, analyser, executor, corpus)
+    retriever = Retriever(edge, embedder, analyser, executor)
+    builder = ContextBuilder(retriever, redis, PARTITIONS, TAIL_TURNS, profile=PROFILE)
+    service = AssemblyService(builder, TraceBook(redis, TRACE_S), system_clock)
+    return Bench(service, edge, embedder, analyser, executor, corpus)
 
 
 async def fill(edge: EdgeStore, corpus: PeopleCorpus) -> float:

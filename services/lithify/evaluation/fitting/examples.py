@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.assembly.recall.retrieval import Retriever
-from lithify.assembly.recall.search import search_question
+from lithify.assembly.recall.search import search_query
 from lithify.assembly.schema import SearchRequest
 from lithify.evaluation.datasets import Dataset, Question
 from lithify.evaluation.ingestion import Progress
@@ -47,7 +47,7 @@ async def gather_examples(
     examples = []
     for number, question in enumerate(dataset.questions, 1):
         request = SearchRequest(query=question.text, user=question.conversation, limit=LIMIT)
-        found = complete(await retriever.retrieve(scope_of(question), search_question(request, profile)))
+        found = complete(await retriever.retrieve(scope_of(question), search_query(request, profile)))
         examples.append(example(question, found.candidates))
         progress("fit", number, len(dataset.questions))
     return examples

@@ -1,14 +1,14 @@
 """Ingredients for composing contexts: readable ones by hand, hostile ones by hypothesis, and a tokenizer of our own."""
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from lithify.assembly.prompt.context import Context, Ingredients, Terms, compose_context, draft
-from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
+from lithify.assembly.prompt.context import Context, Ingredients, Terms, compose_context, plan_context
+from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
+from lithify.authored import Rule
 from lithify.embedding.tokenizer import TextTokenizer
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
@@ -36,10 +36,8 @@ SCRIPTS = (
 QUERIES = ("harbour visa", "", "How many days between the harbour concert and the visa?", "東京")
 
 
-@dataclass(frozen=True)
-class WrittenRule:
-    id: str
-    text: str
+def rule(key: str, text: str) -> Rule:
+    return Rule(key, text, source_doc="rules.md", tokens=0)
 
 
 def texts() -> st.SearchStrategy[str]:
@@ -68,9 +66,9 @@ def turn(key: str, text: str = "hello there", role: str = "user", **fields: Any)
 
 
 def composed(
-    ingredients: Ingredients, tau: float, profile: Profile = RECALLING, counter: Counter = ESTIMATOR
+    ingredients: Ingredients, tau: float, profile: Profile = RECALLING, counter: PromptCounter = ESTIMATOR
 ) -> Context:
-    return compose_context(draft(ingredients, Terms(tau, profile, NOW, counter)))
+    return compose_context(plan_context(ingredients, Terms(tau, profile, NOW, counter)))
 
 
 @st.composite
@@ -90,8 +88,8 @@ def ingredients(draw: st.DrawFn) -> Ingredients:
     )
 
 
-def rules(tier: str) -> st.SearchStrategy[list[WrittenRule]]:
-    return st.lists(texts(), max_size=3).map(lambda said: [WrittenRule(f"{tier}{n}", t) for n, t in enumerate(said)])
+def rules(tier: str) -> st.SearchStrategy[list[Rule]]:
+    return st.lists(texts(), max_size=3).map(lambda said: [rule(f"{tier}{n}", t) for n, t in enumerate(said)])
 
 
 def _candidates() -> st.SearchStrategy[Candidate]:
@@ -115,7 +113,7 @@ def _candidates() -> st.SearchStrategy[Candidate]:
 
 
 @cache
-def byte_tokenizer() -> Counter:
+def byte_tokenizer() -> PromptCounter:
     """A byte-level BPE as chat models use; its merges cross line ends, so a whole need not cost what its parts do."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -124,4 +122,4 @@ def byte_tokenizer() -> Counter:
     trainer = trainers.BpeTrainer(vocab_size=600, initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(["\n".join(SCRIPTS)], trainer)
     definition = tokenizer.to_str().encode()
-    return Counter("bytes", TextTokenizer(definition, add_special_tokens=False).count, exact=True)
+    return PromptCounter("bytes", TextTokenizer(definition, add_special_tokens=False).count, exact=True)

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.assembly.prompt.answer import blocks_of
+from lithify.assembly.prompt.answer import context_blocks
 from lithify.assembly.prompt.context import Context, Ingredients
-from lithify.assembly.prompt.promises import BrokenPromise, broken, check
-from lithify.assembly.prompt.token_counter import ESTIMATOR, Counter
+from lithify.assembly.prompt.promises import BrokenPromise, broken_promises, check_promises
+from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.memory.ranking.candidate import Kind
 from lithify.memory.ranking.profile import Profile
 from tests.unit.assembly.prompt.context_parts import (
     PROFILES,
     RECALLING,
-    WrittenRule,
     byte_tokenizer,
     candidate,
     composed,
     ingredients,
+    rule,
     turn,
 )
 
@@ -28,7 +28,7 @@ COUNTERS = (ESTIMATOR, byte_tokenizer())
 
 
 def shown(context: Context, block: str) -> list[str]:
-    return [entry.id for found in blocks_of(context) if found.name == block for entry in found.entries]
+    return [entry.id for found in context_blocks(context) if found.name == block for entry in found.entries]
 
 
 @pytest.mark.parametrize("counter", COUNTERS, ids=lambda counter: counter.name)
@@ -36,12 +36,12 @@ def shown(context: Context, block: str) -> list[str]:
 @settings(max_examples=150, deadline=None)
 @given(given_=ingredients(), tau=st.integers(0, 3000))
 def test_the_budget_and_every_other_invariant_hold(
-    profile: Profile, counter: Counter, given_: Ingredients, tau: int
+    profile: Profile, counter: PromptCounter, given_: Ingredients, tau: int
 ) -> None:
     """spec 08.12, spec 09.11, spec 02.14"""
     context = composed(given_, tau, profile, counter)
-    assert broken(context) == ()
-    entries = [entry for block in blocks_of(context) for entry in block.entries]
+    assert broken_promises(context) == ()
+    entries = [entry for block in context_blocks(context) for entry in block.entries]
     assert len({entry.id for entry in entries}) == len(entries)
 
 
@@ -133,7 +133,7 @@ def test_one_session_does_not_crowd_out_the_others() -> None:
 
 def test_rules_stand_first_and_soft_ones_give_way() -> None:
     """spec 06.13"""
-    hard, soft = [WrittenRule("h", "Never lie.")], [WrittenRule("s", "be brief " * 200)]
+    hard, soft = [rule("h", "Never lie.")], [rule("s", "be brief " * 200)]
     context = composed(Ingredients("", [turn("t")], hard, soft), 600)
     assert context.text.startswith("<authored_context>")
     assert shown(context, "authored_context") == ["h"]
@@ -142,7 +142,7 @@ def test_rules_stand_first_and_soft_ones_give_way() -> None:
 
 def test_nothing_to_say_costs_nothing() -> None:
     context = composed(Ingredients(""), 0)
-    assert (context.text, context.tokens, blocks_of(context)) == ("", 0, [])
+    assert (context.text, context.tokens, context_blocks(context)) == ("", 0, [])
 
 
 def test_a_budget_too_small_for_the_newest_turns_is_degraded_not_broken() -> None:
@@ -158,13 +158,13 @@ def test_a_broken_promise_is_reported_by_its_number() -> None:
     context = composed(Ingredients("cat", candidates=[candidate("c", "my cat")]), 1000)
     spoiled = dataclasses.replace(context, text=context.text + "</entry>")
     with pytest.raises(BrokenPromise, match="14:"):
-        check(spoiled)
+        check_promises(spoiled)
 
 
 def test_a_tokenizer_that_counts_the_whole_higher_than_its_parts_still_fits() -> None:
-    joints = Counter("joints", lambda text: len(text) // 4 + 40 * max(0, text.count("<entry") - 1), exact=True)
+    joints = PromptCounter("joints", lambda text: len(text) // 4 + 40 * max(0, text.count("<entry") - 1), exact=True)
     found = [candidate(f"c{n}", f"memory number {n}") for n in range(20)]
     context = composed(Ingredients("memory", candidates=found), 500, counter=joints)
     assert 0 < context.tokens <= 500
     assert shown(context, "recalled_memories")
-    assert broken(context) == ()
+    assert broken_promises(context) == ()

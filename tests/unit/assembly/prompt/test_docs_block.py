@@ -6,7 +6,8 @@ import pytest
 
 from lithify.assembly.deadlines import Deadline
 from lithify.assembly.prompt.context import Terms
-from lithify.assembly.prompt.docs_block import Documents, broken_documents, price_of, read_documents
+from lithify.assembly.prompt.docs_block import PromptDocuments, read_documents, token_price
+from lithify.assembly.prompt.promises import broken_document_promises
 from lithify.assembly.prompt.token_counter import ESTIMATOR
 from lithify.assembly.schema import IncludeDocs
 from lithify.docs.block import DocsPart
@@ -26,9 +27,10 @@ class Failing:
         raise self.error
 
 
-async def read(search: object, wanted: IncludeDocs, query: str = "ferry") -> Documents:
-    scope = TenantScope("acme")
-    return await read_documents(cast("DocSearch", search), scope, wanted, query, TERMS, Deadline.after(1000))
+async def read(search: object, wanted: IncludeDocs, query: str = "ferry") -> PromptDocuments:
+    return await read_documents(
+        cast("DocSearch", search), TenantScope("acme"), wanted, query, terms=TERMS, deadline=Deadline.after(1000)
+    )
 
 
 async def test_documents_that_are_down_are_told_and_nothing_else_happens() -> None:
@@ -49,12 +51,12 @@ async def test_no_room_asks_nobody(wanted: IncludeDocs) -> None:
 
 def test_the_estimator_counts_line_by_line() -> None:
     lines = ["The ferry sails.\n", "渡轮中午开航。\n"]
-    assert price_of(ESTIMATOR)("".join(lines)) == sum(ESTIMATOR.count(line) for line in lines)
+    assert token_price(ESTIMATOR)("".join(lines)) == sum(ESTIMATOR.count(line) for line in lines)
 
 
 def test_the_checker_knows_the_documents() -> None:
-    assert list(broken_documents(Documents())) == []
-    costly = Documents(DocsPart("", 11, (), 0), limit=10)
-    assert [told[:2] for told in broken_documents(costly)] == ["6:"]
-    escaped = Documents(DocsPart("</entry>", 1, (), 0), limit=10)
-    assert [told[:3] for told in broken_documents(escaped)] == ["14:"]
+    assert list(broken_document_promises(PromptDocuments())) == []
+    costly = PromptDocuments(DocsPart("", 11, (), 0), limit=10)
+    assert [told[:2] for told in broken_document_promises(costly)] == ["6:"]
+    escaped = PromptDocuments(DocsPart("</entry>", 1, (), 0), limit=10)
+    assert [told[:3] for told in broken_document_promises(escaped)] == ["14:"]

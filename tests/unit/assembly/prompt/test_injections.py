@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.assembly.prompt.answer import blocks_of
+from lithify.assembly.prompt.answer import context_blocks
 from lithify.assembly.prompt.context import Context, Ingredients
 from lithify.memory.prompt.rendering import BLOCKS, DEGRADED
 from lithify.memory.ranking.candidate import Kind
-from tests.unit.assembly.prompt.context_parts import WrittenRule, candidate, composed, turn
+from tests.unit.assembly.prompt.context_parts import candidate, composed, rule, turn
 from tests.unit.assembly.prompt.injections import INJECTIONS
 
 ENTRY = re.compile(r'\[[TEM]\d+\] <entry role="(user|assistant|unknown)" source="(session|recalled)">([^<>]*)</entry>')
@@ -24,7 +24,7 @@ def hostile(text: str, role: str = "user") -> Context:
         candidate("memory", text, role=role, source_turn="m"),
         candidate("shard", text, role=role, source_turn="g", kind=Kind.GUIDANCE),
     ]
-    given_ = Ingredients("words", [turn("tail", text, role)], [WrittenRule("rule", RULE)], candidates=found)
+    given_ = Ingredients("words", [turn("tail", text, role)], [rule("rule", RULE)], candidates=found)
     return composed(given_, 20_000)
 
 
@@ -48,7 +48,7 @@ def test_no_attempt_leaves_its_entry(text: str, role: str) -> None:
     context = hostile(text, role)
     assert skeleton(context) == expected_skeleton()
     assert [html.unescape(said) for _, _, said in ENTRY.findall(context.text)] == [text] * 3
-    assert [entry.text for block in blocks_of(context)[1:] for entry in block.entries] == [text] * 3
+    assert [entry.text for block in context_blocks(context)[1:] for entry in block.entries] == [text] * 3
 
 
 @settings(max_examples=200, deadline=None)

@@ -5,9 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from lithify.assembly.prompt.rules import REMEMBERED, KnownRules, NoRules, Rules
-from lithify.assembly.recall.caches import RecallCache, RememberedQueries, cache_key
-from lithify.assembly.recall.retrieval import Found
+from lithify.assembly.recall.caches import QueryVectorCache, RecallCache, cache_key
+from lithify.assembly.recall.retrieval import FoundMemories
 from lithify.embedding import Vectors
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events import TenantScope
@@ -29,7 +28,7 @@ class Counting(HashEmbedder):
 
 def test_an_entry_is_used_again_until_a_generation_moves() -> None:
     """spec 01.10"""
-    cache, key, found = RecallCache(), cache_key(ADA, "q", 8, "p", "f"), Found()
+    cache, key, found = RecallCache(), cache_key(ADA, "q", depth=8, profile="p", fingerprint="f"), FoundMemories()
     cache.put(key, (1, 2, 3), found)
     assert [cache.get(key, (1, 2, 3)) is found for _ in range(3)] == [True] * 3
     assert cache.get(key, (1, 2, 4)) is None
@@ -38,35 +37,25 @@ def test_an_entry_is_used_again_until_a_generation_moves() -> None:
 
 def test_the_least_recently_used_entry_goes_first() -> None:
     cache = RecallCache(size=2)
-    one, two, three = (cache_key(ADA, query, 8, "p", "f") for query in ("one", "two", "three"))
-    cache.put(one, (), Found())
-    cache.put(two, (), Found())
+    one, two, three = (
+        cache_key(ADA, query, depth=8, profile="p", fingerprint="f") for query in ("one", "two", "three")
+    )
+    cache.put(one, (), FoundMemories())
+    cache.put(two, (), FoundMemories())
     cache.get(one, ())
-    cache.put(three, (), Found())
+    cache.put(three, (), FoundMemories())
     assert [cache.get(key, ()) is not None for key in (one, two, three)] == [True, False, True]
 
 
 def test_what_was_found_in_an_outage_is_not_kept() -> None:
-    cache, key = RecallCache(), cache_key(ADA, "q", 8, "p", "f")
-    cache.put(key, (), Found(degraded=["no store"]))
+    cache, key = RecallCache(), cache_key(ADA, "q", depth=8, profile="p", fingerprint="f")
+    cache.put(key, (), FoundMemories(degraded=["no store"]))
     assert cache.get(key, ()) is None
-
-
-def test_a_user_can_be_forgotten_without_its_neighbours() -> None:
-    """spec 01.4"""
-    cache = RecallCache()
-    keys = [cache_key(TenantScope(t, u), "q", 8, "p", "f") for t, u in (("t", "u1"), ("t", "u10"), ("other", "u1"))]
-    for key in keys:
-        cache.put(key, (), Found())
-    cache.forget("t", "u1")
-    assert [cache.get(key, ()) is not None for key in keys] == [False, True, True]
-    cache.forget("t")
-    assert [cache.get(key, ()) is not None for key in keys] == [False, False, True]
 
 
 def test_no_part_of_a_cache_key_is_shared_by_accident() -> None:
     keys = {
-        cache_key(scope, query, depth, p, f)
+        cache_key(scope, query, depth=depth, profile=p, fingerprint=f)
         for scope in (ADA, TenantScope("t", "bob"))
         for query in "ab"
         for depth in (8, 9)
@@ -74,12 +63,12 @@ def test_no_part_of_a_cache_key_is_shared_by_accident() -> None:
         for f in "fg"
     }
     assert len(keys) == 32
-    assert "secret words" not in repr(cache_key(ADA, "secret words", 8, "p", "f"))
+    assert "secret words" not in repr(cache_key(ADA, "secret words", depth=8, profile="p", fingerprint="f"))
 
 
 def test_a_question_is_embedded_once_while_it_is_remembered() -> None:
     model = Counting()
-    remembered = RememberedQueries(model, size=2)
+    remembered = QueryVectorCache(model, size=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         np.testing.assert_array_equal(remembered.embed_query(text), HashEmbedder(32).embed_query(text))
     assert model.asked == ["a", "b", "c", "b"]
@@ -87,7 +76,7 @@ def test_a_question_is_embedded_once_while_it_is_remembered() -> None:
 
 
 def test_questions_may_be_remembered_from_many_threads() -> None:
-    remembered = RememberedQueries(HashEmbedder(32), size=3)
+    remembered = QueryVectorCache(HashEmbedder(32), size=3)
     threads = [
         threading.Thread(target=lambda: [remembered.embed_query(str(n % 7)) for n in range(200)]) for _ in range(8)
     ]
@@ -98,21 +87,6 @@ def test_questions_may_be_remembered_from_many_threads() -> None:
     np.testing.assert_array_equal(remembered.embed_query("3"), HashEmbedder(32).embed_query("3"))
 
 
-class Tenants:
-    async def rules(self, scope: TenantScope, /) -> Rules:
-        return NoRules(generation=int(scope.tenant))
-
-
-async def test_the_rules_of_many_tenants_do_not_pile_up() -> None:
-    known = KnownRules(Tenants())
-    for tenant in range(REMEMBERED + 1):
-        await known.rules(TenantScope(str(tenant)))
-    assert known.last(TenantScope("0")) is None
-    last = known.last(TenantScope(str(REMEMBERED)))
-    assert last is not None
-    assert last.generation == REMEMBERED
-
-
 @pytest.mark.parametrize("text", ["", "\ud800"])
 def test_any_question_can_be_remembered(text: str) -> None:
-    assert RememberedQueries(HashEmbedder(32)).embed_query(text).shape == (32,)
+    assert QueryVectorCache(HashEmbedder(32)).embed_query(text).shape == (32,)

@@ -1,0 +1,264 @@
+"""Builds the memory part of the next prompt; answers with what it has when a dependency is down or slow."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import structlog
+from redis.asyncio import Redis
+
+from lithify.assembly.deadlines import Deadline, attempt, finish_by, hedge
+from lithify.assembly.prompt.context import Context, Ingredients, PlannedContext, Terms, compose_context, plan_context
+from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments, plan_beside, read_documents
+from lithify.assembly.prompt.promises import check_promises
+from lithify.assembly.prompt.recent_turns import RecentTurns
+from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
+from lithify.assembly.recall.links import Links
+from lithify.assembly.recall.pools import source_of
+from lithify.assembly.recall.recall import Recall, Recalled
+from lithify.assembly.recall.retrieval import FoundMemories, Retriever
+from lithify.assembly.recall.slot_meanings import SlotMeanings
+from lithify.assembly.recall.use_counts import UseCounts, Uses
+from lithify.assembly.schema import AssembleRequest
+from lithify.authored import AuthoredReader, Rules
+from lithify.docs.search import DocSearch
+from lithify.errors import LithifyError
+from lithify.events import TenantScope
+from lithify.memory.prompt.budget import memory_budget
+from lithify.memory.ranking.candidate import Candidate
+from lithify.memory.ranking.profile import Profile
+from lithify.memory.temporal.projection import SlotCosines
+from lithify.memory.turn import Turn
+from lithify.memory.vectors.cascade import TierTrace
+from lithify.telemetry.metrics import ASSEMBLE_DURATION
+
+NO_RULES: Final = Rules(hard=(), soft=(), generation=0)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOrder:
+    """Who wants which prompt, about what, on which terms, and until when."""
+
+    scope: TenantScope
+    request: AssembleRequest
+    terms: Terms
+    deadline: Deadline
+
+    @property
+    def topic(self) -> str:
+        return self.request.topic
+
+    @property
+    def session(self) -> str:
+        return self.request.session
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReading:
+    """What could be read for one prompt; `missing` says what could not."""
+
+    turns: Sequence[Turn]
+    rules: Rules
+    recalled: Recalled
+    missing: Sequence[str]
+    documents: PromptDocuments = NO_DOCUMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltContext:
+    """A context with the documents beside it, and what its receipt tells of how it was read."""
+
+    query: str
+    context: Context
+    degraded: list[str] = field(default_factory=list)
+    generation: int = 0  # of the authored rules
+    cached: bool = False  # whether durable and shared memory came from the cache
+    hidden: frozenset[str] = frozenset()  # turns the host shows itself
+    tiers: Sequence[TierTrace] = ()  # which prefixes were searched, where a cascade is
+    documents: PromptDocuments = NO_DOCUMENTS
+
+    @property
+    def text(self) -> str:
+        return self.context.text + self.documents.part.text
+
+    @property
+    def tokens(self) -> int:
+        return self.context.tokens + self.documents.part.tokens
+
+
+class ContextBuilder:
+    """Reads tail, rules, memories and documents beside each other, then composes.
+
+    `build` alone catches what nobody foresaw; each read below it catches the outages of its own dependency.
+    """
+
+    def __init__(
+        self,
+        retriever: Retriever,
+        redis: Redis,
+        partitions: int,
+        tail_turns: int,
+        profile: Profile,
+        *,
+        rules: AuthoredReader | None = None,
+        documents: DocSearch | None = None,
+        counter: PromptCounter = ESTIMATOR,
+        check_invariants: bool = False,
+    ) -> None:
+        self.retriever = retriever
+        self.profile = profile
+        self.use_counts = UseCounts(redis)
+        self._recall = Recall(retriever, redis, profile)
+        self._turns = RecentTurns(redis, retriever.store, partitions, tail_turns)
+        self._rules = rules
+        self._links = Links(retriever.store, retriever.embedder.manifest.family)
+        self._slots = SlotMeanings(retriever.store, retriever.embedder, retriever.executor)
+        self._documents = documents
+        self._counter = counter
+        self._checks = check_invariants
+
+    async def build(
+        self, scope: TenantScope, request: AssembleRequest, now_ms: int, deadline: Deadline
+    ) -> BuiltContext:
+        """Never raises because memory is down or slow; `degraded` says what is missing (spec 01 §8).
+
+        Raises BrokenPromise if invariants are checked and one of them does not hold.
+        """
+        terms = Terms(memory_budget(request.token_budget, self.profile), self.profile, now_ms, self._counter)
+        order = PromptOrder(scope, request, terms, deadline)
+        try:
+            built = await self._read_and_compose(order)
+        except Exception as error:
+            # The conversation goes on whatever fails in here (X51).
+            kind = type(first_cause(error)).__name__
+            log.error("assemble_failed", kind=kind, exc_info=error)
+            empty = compose_context(plan_context(Ingredients(order.topic), terms))
+            return BuiltContext(order.topic, empty, [f"memory failed unexpectedly ({kind}); see the log"])
+        if self._checks:
+            check_promises(built.context, built.documents)
+        return built
+
+    async def _read_and_compose(self, order: PromptOrder) -> BuiltContext:
+        with ASSEMBLE_DURATION.labels("read").time():
+            reading = await self._read(order)
+        with ASSEMBLE_DURATION.labels("compose").time():
+            return await self._compose(order, reading)
+
+    async def _read(self, order: PromptOrder) -> PromptReading:
+        """Reads memory, and beside it the documents where they are wanted."""
+        wanted = order.request.documents
+        if wanted is None or self._documents is None:
+            return await self._read_memory(order)
+        reading, documents = await asyncio.gather(
+            self._read_memory(order),
+            read_documents(
+                self._documents, order.scope, wanted, order.topic, terms=order.terms, deadline=order.deadline
+            ),
+        )
+        return replace(reading, documents=documents)
+
+    async def _read_memory(self, order: PromptOrder) -> PromptReading:
+        recalling = self._recall.find(
+            order.scope, order.topic, order.session, room=order.terms.tau, deadline=order.deadline
+        )
+        async with asyncio.TaskGroup() as tasks:
+            tail = tasks.create_task(self._read_tail(order))
+            rules = tasks.create_task(self._read_rules(order))
+            recall = tasks.create_task(recalling)
+        turns, no_turns = tail.result()
+        known, no_rules = rules.result()
+        recalled = recall.result()
+        return PromptReading(turns, known, recalled, [*no_rules, *no_turns, *recalled.found.degraded])
+
+    async def _read_tail(self, order: PromptOrder) -> tuple[list[Turn], list[str]]:
+        scope, session = order.scope, order.session
+        try:
+            answer = await hedge(
+                lambda: self._turns.read_accepted(scope, session),
+                lambda: self._turns.read_stored(scope, session),
+                order.deadline,
+            )
+        except LithifyError as error:
+            return [], [f"the recent turns cannot be read: {error}"]
+        if answer.failure is None:
+            return answer.value, []
+        return answer.value, [f"the very newest turns may be missing: {answer.failure}"]
+
+    async def _read_rules(self, order: PromptOrder) -> tuple[Rules, list[str]]:
+        """Reads the rules; a hard rule binds even while its source is away or slow."""
+        if self._rules is None:
+            return NO_RULES, []
+        try:
+            return await finish_by(self._rules.rules(order.scope), order.deadline), []
+        except LithifyError as error:
+            last = self._rules.last_read(order.scope)
+            if last is not None:
+                return last, [f"the rules are those last read: {error}"]
+            return NO_RULES, [f"the rules cannot be read: {error}"]
+
+    async def _compose(self, order: PromptOrder, reading: PromptReading) -> BuiltContext:
+        hidden = order.request.shown_turns
+        found = leave_out_turns(reading.recalled.found, hidden)
+        uses, uncounted = await self._read_uses(order, found)
+        ingredients = Ingredients(
+            query=order.topic,
+            turns=[turn for turn in reading.turns if turn.id not in hidden],
+            hard=reading.rules.hard,
+            soft=reading.rules.soft,
+            candidates=self._links.resolve_targets(order.scope, add_use_counts(found.candidates, uses)),
+            sources={key: source_of(memory, key) for key, memory in found.memories.items()},
+            max_access=uses.highest,
+        )
+        planned, documents = plan_beside(ingredients, order.terms, reading.documents)
+        linked, cosines, unread = await self._read_deeper(order, planned)
+        linked = {key: candidate for key, candidate in linked.items() if candidate.source_turn not in hidden}
+        context = compose_context(planned, linked, cosines)
+        return BuiltContext(
+            query=order.topic,
+            context=context,
+            degraded=[*context.reasons, *reading.missing, *uncounted, *unread, *documents.missing],
+            generation=reading.rules.generation,
+            cached=reading.recalled.cached,
+            hidden=hidden,
+            tiers=found.tiers,
+            documents=documents,
+        )
+
+    async def _read_uses(self, order: PromptOrder, found: FoundMemories) -> tuple[Uses, list[str]]:
+        ids = [candidate.id for candidate in found.candidates]
+        if not ids or not self.profile.authority.frequency:
+            return Uses(), []
+        reading = self.use_counts.read(order.scope, ids)
+        return await attempt(reading, order.deadline, Uses(), "how often memories were used cannot be read")
+
+    async def _read_deeper(
+        self, order: PromptOrder, planned: PlannedContext
+    ) -> tuple[Mapping[str, Candidate], SlotCosines | None, list[str]]:
+        """Reads what only the ranking could ask for: link targets, and the meanings of a question about time."""
+        known = {candidate.id: None for candidate in planned.competing}
+        targets = [hop.target for hop in planned.hops if hop.target not in known]
+        following = self._links.fetch(order.scope, targets, order.session, self.profile)
+        linked, no_links = await attempt(following, order.deadline, {}, "linked memories cannot be read")
+        comparing = self._slots.read(order.scope, planned.temporal, list(known))
+        cosines, no_cosines = await attempt(comparing, order.deadline, None, "events were matched by their words alone")
+        return linked, cosines, [*no_links, *no_cosines]
+
+
+def first_cause(error: Exception) -> Exception:
+    """Returns what went wrong first, where several parts were at work."""
+    return first_cause(error.exceptions[0]) if isinstance(error, ExceptionGroup) else error
+
+
+def add_use_counts(candidates: Sequence[Candidate], uses: Uses) -> list[Candidate]:
+    return [replace(c, access_count=float(uses.counts[c.id])) if c.id in uses.counts else c for c in candidates]
+
+
+def leave_out_turns(found: FoundMemories, shown: frozenset[str]) -> FoundMemories:
+    """Leaves out the turns the host shows itself; recalling them would say everything twice."""
+    if not shown:
+        return found
+    kept = [candidate for candidate in found.candidates if candidate.source_turn not in shown]
+    return replace(found, candidates=kept)
