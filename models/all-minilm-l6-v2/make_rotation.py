@@ -15,10 +15,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-from lithify.embedding.building.wheel import downloaded_wheel
+from lithify.embedding.building.download import downloaded_wheel
 from lithify.embedding.manifest import read_manifest
 from lithify.embedding.onnx_embedder import OnnxEmbedder
-from lithify.embedding.rotation import fit_rotation, save_rotation
+from lithify.embedding.vectors import fit_rotation, save_rotation
 
 HERE = Path(__file__).parent
 SAMPLES = 8_000  # of each half; 3,000 do nearly as well

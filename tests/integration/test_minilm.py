@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 from lithify.cli import models
 from lithify.cli.bench.embed import bench_embed
 from lithify.embedding import Embedder, load_embedder
-from lithify.embedding.assets import profile_assets
+from lithify.embedding.building.download import SilentProgress
+from lithify.embedding.building.installation import read_reference
 from lithify.embedding.building.profiles import MINILM, build_minilm
-from lithify.embedding.building.progress import Quiet
-from lithify.embedding.building.verification import read_reference
-from lithify.embedding.rotation import load_rotation
+from lithify.embedding.manifest import profile_assets
+from lithify.embedding.vectors import load_rotation
 from lithify.errors import Misconfigured
 from lithify.settings import load_settings
 from tests.integration.facts import STATEMENTS, embedded, recall_at
@@ -104,7 +104,7 @@ def test_every_machine_builds_the_same_space(models_dir: Path, variant: str) -> 
 
 def test_building_again_does_nothing(models_dir: Path) -> None:
     before = (models_dir / MINILM / "model.int8.onnx").stat()
-    built = build_minilm(models_dir, Quiet())
+    built = build_minilm(models_dir, SilentProgress())
     assert not built.fresh
     assert (models_dir / MINILM / "model.int8.onnx").stat() == before
 

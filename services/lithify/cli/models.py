@@ -11,10 +11,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 from rich.table import Table
 
 from lithify.cli.console import data, emit_json, talk
-from lithify.embedding.assets import shipped_profiles
 from lithify.embedding.building.profiles import Built, build_minilm, import_nomic, pull_nomic
-from lithify.embedding.loader import how_to_get
-from lithify.embedding.manifest import MANIFEST_FILE, Manifest, read_manifest
+from lithify.embedding.configured import how_to_get
+from lithify.embedding.manifest import MANIFEST_FILE, Manifest, read_manifest, shipped_profiles
 from lithify.errors import Misconfigured
 from lithify.settings import load_settings
 

@@ -1,9 +1,8 @@
 """Embedding: texts to vectors of one space, on local models only."""
 
-from lithify.embedding.configured import load_configured_embedder
+from lithify.embedding.configured import load_configured_embedder, load_embedder
 from lithify.embedding.contract import Embedder, Health, Mode, Vectors
 from lithify.embedding.hash_embedder import HashEmbedder
-from lithify.embedding.loader import load_embedder
 from lithify.embedding.manifest import Manifest
 
 __all__ = [

@@ -1,8 +1,18 @@
 """Opens the embedder that the settings describe, in the same way for every process and command."""
 
-from lithify.embedding.contract import Embedder
-from lithify.embedding.loader import load_embedder
+from pathlib import Path
+
+from lithify.embedding.contract import Embedder, Mode
+from lithify.embedding.hash_embedder import HASH_PROFILE, HashEmbedder
+from lithify.embedding.manifest import MANIFEST_FILE, read_manifest, shipped_profiles
+from lithify.embedding.onnx_embedder import OnnxEmbedder
+from lithify.errors import Misconfigured
 from lithify.settings import Settings
+
+DEFAULT_VARIANT = "int8"
+HASH_SHAPE = (384, (64, 128, 384))  # as the default profile, so that it can stand in for it
+# Measured on two cores: a text costs more time in a larger batch, at 8192 tokens 1.8 times as much (docs/models.md).
+BATCH_TOKENS = 512
 
 
 def load_configured_embedder(settings: Settings, *, threads: int | None = None) -> Embedder:
@@ -17,3 +27,38 @@ def load_configured_embedder(settings: Settings, *, threads: int | None = None) 
         threads=settings.threads if threads is None else threads,
         batch_tokens=settings.embed_batch_tokens,
     )
+
+
+def load_embedder(
+    models_dir: Path,
+    profile: str,
+    *,
+    variant: str = DEFAULT_VARIANT,
+    threads: int,
+    batch_tokens: int = BATCH_TOKENS,
+) -> Embedder:
+    """Loads and probes the embedder in `models_dir/profile`. Profile `hash` needs no model and is never healthy.
+
+    `threads` is for one call (0: one per core), `batch_tokens` what goes through the model at once, padding included.
+    Raises Misconfigured, with what to run, if the folder is missing or broken.
+    """
+    if profile == HASH_PROFILE:
+        return HashEmbedder(*HASH_SHAPE)
+    folder = models_dir / profile
+    if not (folder / MANIFEST_FILE).is_file():
+        raise Misconfigured(f"no embedding model in {folder}; {how_to_get(profile)}")
+    manifest = read_manifest(folder).with_variant(variant)
+    missing = [name for name in (manifest.model, manifest.tokenizer) if not (folder / name).is_file()]
+    if missing:
+        raise Misconfigured(f"the embedding model in {folder} lacks {missing[0]}; {how_to_get(profile)}")
+    mode: Mode = "primary" if profile in shipped_profiles() else "onnx-local"
+    return OnnxEmbedder(folder, manifest, mode, threads=threads, batch_tokens=batch_tokens)
+
+
+def how_to_get(profile: str) -> str:
+    """Says what to run to have a profile; the hint of every message about a missing one."""
+    if profile not in shipped_profiles():
+        return f"put a model with its {MANIFEST_FILE} there (docs/models.md), or name another profile"
+    if profile == "nomic-embed-text-v1.5":
+        return "run `lithify models pull` or `lithify models import FILE.gguf`"
+    return "run `lithify models build`"

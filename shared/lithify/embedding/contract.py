@@ -36,15 +36,15 @@ class Embedder(Protocol):
         """Names the vector space by content: equal fingerprints may share a collection, others must not."""
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, in order. Text beyond the model's limit is read in windows, so nothing is lost.
+        """Returns one row per text, in order. Text beyond the model's limit is read in windows, so nothing is lost.
 
         Raises Invalid for a text without a single token, LithifyError when the runtime fails.
         """
 
     def embed_query(self, text: str) -> Vectors:
-        """One vector. Never windowed: what exceeds the model's limit is cut."""
+        """Returns one vector, never windowed: what exceeds the model's limit is cut."""
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of the text itself, without prefix and special tokens."""
+        """Counts the tokens of the text itself, without prefix and special tokens."""
 
     def health(self) -> Health: ...

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.embedding.contract import Health, Vectors
-from lithify.embedding.fingerprint import settings_digest
-from lithify.embedding.manifest import Manifest
+from lithify.embedding.manifest import Manifest, settings_digest
 from lithify.embedding.vectors import unit_rows
 
 HASH_PROFILE = "hash"

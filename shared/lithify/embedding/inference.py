@@ -1,4 +1,4 @@
-"""One ONNX model in memory: rows of token ids in, one vector per row out."""
+"""One ONNX model in memory: batches of rows of token ids in, one vector per row out."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,9 @@ from lithify.errors import LithifyError, Misconfigured
 Ids = npt.NDArray[np.int64]
 Feed = Mapping[str, Ids]
 
+Batch = list[int]
+"""Positions of the texts that go through the model together."""
+
 # The runtime's own exceptions share no ancestor below Exception.
 RUNTIME_ERRORS: tuple[type[Exception], ...] = (
     RuntimeError,
@@ -32,6 +35,17 @@ RUNTIME_ERRORS: tuple[type[Exception], ...] = (
 LOG_ERRORS_ONLY = 3
 
 
+def plan_batches(lengths: Sequence[int], budget: int) -> list[Batch]:
+    """Groups similar lengths, shortest first: rows × longest row ≤ budget, with padding; a longer row goes alone."""
+    batches: list[Batch] = []
+    for position in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        # Sorted, so this row is the longest of the batch it joins.
+        if not batches or (len(batches[-1]) + 1) * lengths[position] > budget:
+            batches.append([])
+        batches[-1].append(position)
+    return batches
+
+
 class EncoderModel:
     """Runs the model a manifest describes. Safe to call from several threads: a run keeps no state."""
 
@@ -42,8 +56,8 @@ class EncoderModel:
         self._pooling = _pooling(manifest)
 
     def run(self, rows: Sequence[Row]) -> Vectors:
-        """Raises LithifyError when the runtime refuses, e.g. for want of memory."""
-        return self.infer(*padded(rows))
+        """Returns one vector per row. Raises LithifyError when the runtime refuses, e.g. for want of memory."""
+        return self.infer(*pad_rows(rows))
 
     def infer(self, ids: Ids, mask: Ids) -> Vectors:
         feed = self.feed(ids, mask)
@@ -51,15 +65,15 @@ class EncoderModel:
             (output,) = self.session.run([self._output], feed)
         except RUNTIME_ERRORS as error:
             raise LithifyError(f"the embedding model failed on {len(ids)} × {ids.shape[1]} tokens: {error}") from error
-        return pooled(output, mask, self._pooling)
+        return pool_tokens(output, mask, self._pooling)
 
     def feed(self, ids: Ids, mask: Ids) -> Feed:
-        """The arrays under the names the model knows them by; all tokens are of type 0."""
+        """Returns the arrays under the names the model knows them by; all tokens are of type 0."""
         return {name: array for name, array in zip(self._inputs, (ids, mask, np.zeros_like(ids)), strict=False) if name}
 
 
 def open_session(path: Path, threads: int) -> Any:
-    """0 threads means one per core. Raises Misconfigured if the file is no model this runtime can execute."""
+    """Loads a model; 0 threads means one per core. Raises Misconfigured if this runtime cannot execute the file."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or os.cpu_count() or 1
     options.inter_op_num_threads = 1
@@ -72,8 +86,8 @@ def open_session(path: Path, threads: int) -> Any:
         raise Misconfigured(f"{path} cannot be loaded as an ONNX model: {error}") from error
 
 
-def padded(rows: Sequence[Row]) -> tuple[Ids, Ids]:
-    """Ids and attention mask, filled up with zeros to the longest row."""
+def pad_rows(rows: Sequence[Row]) -> tuple[Ids, Ids]:
+    """Returns ids and attention mask, filled up with zeros to the longest row."""
     longest = max(map(len, rows))
     ids, mask = np.zeros((2, len(rows), longest), np.int64)
     for i, row in enumerate(rows):
@@ -82,7 +96,8 @@ def padded(rows: Sequence[Row]) -> tuple[Ids, Ids]:
     return ids, mask
 
 
-def pooled(output: npt.NDArray[np.floating[Any]], mask: Ids, pooling: Pooling | None) -> Vectors:
+def pool_tokens(output: npt.NDArray[np.floating[Any]], mask: Ids, pooling: Pooling | None) -> Vectors:
+    """Makes one vector of the token vectors of each row; without a pooling the model has done that itself."""
     if pooling == "mean":
         return mean_over_tokens(output, mask)
     vectors: Vectors = (output[:, 0] if pooling == "cls" else output).astype(np.float32, copy=False)
@@ -90,7 +105,7 @@ def pooled(output: npt.NDArray[np.floating[Any]], mask: Ids, pooling: Pooling | 
 
 
 def _inputs(session: Any, manifest: Manifest) -> tuple[str, ...]:
-    """Names by role; a role the model does not ask for is left empty."""
+    """Returns names by role; a role the model does not ask for is left empty."""
     asked = {node.name for node in session.get_inputs()}
     unknown = sorted(asked.difference(manifest.input_names))
     if unknown:
@@ -99,12 +114,13 @@ def _inputs(session: Any, manifest: Manifest) -> tuple[str, ...]:
 
 
 def _output(session: Any, manifest: Manifest) -> str:
-    """The output's name, once its shape fits what the manifest says about pooling."""
+    """Returns the output's name, once its shape fits what the manifest says about pooling."""
     shapes = {node.name: node.shape for node in session.get_outputs()}
     if manifest.output_name not in shapes:
         known = ", ".join(sorted(shapes))
         raise Misconfigured(f"{manifest.name}: the model has no output {manifest.output_name!r}; it has {known}")
-    rank, expected = len(shapes[manifest.output_name]), 3 if _pooling(manifest) else 2
+    rank = len(shapes[manifest.output_name])
+    expected = 3 if _pooling(manifest) else 2
     if rank != expected:
         advice = "name a pooling" if rank == 3 else "leave the pooling out"
         raise Misconfigured(f"{manifest.name}: output {manifest.output_name!r} has {rank} axes; {advice}")
@@ -112,5 +128,5 @@ def _output(session: Any, manifest: Manifest) -> str:
 
 
 def _pooling(manifest: Manifest) -> Pooling | None:
-    """Token vectors without a word on pooling are averaged (spec 03 §6)."""
+    """Returns how tokens are pooled; token vectors without a word on pooling are averaged (spec 03 §6)."""
     return manifest.pooling or ("mean" if manifest.output_name == "last_hidden_state" else None)

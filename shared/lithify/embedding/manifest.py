@@ -1,6 +1,12 @@
-"""`embedding.json`: all that must be known about a model folder to get the right vectors out of it."""
+"""A model folder: its `embedding.json`, the name of its vector space, and the folders that ship with Lithify.
 
-from collections.abc import Mapping
+The manifest is all that must be known about a folder to get the right vectors out of it. The fingerprint is a hash of
+everything that decides what these vectors are (spec 03 §8).
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, Self
 
@@ -12,6 +18,12 @@ from lithify.memory.vectors.windows import WINDOW
 
 MANIFEST_FILE = "embedding.json"
 TIERS = 3
+
+_INSTALLED = Path(__file__).parent / "profiles"  # in a wheel
+_CHECKOUT = Path(__file__).parents[3] / "models"  # in the source tree
+
+# File names and the list of the variants not loaded may change without changing a vector (X19).
+NAMES_ONLY = frozenset({"model", "variants", "variant", "tokenizer", "rotation"})
 
 Pooling = Literal["mean", "cls"]
 
@@ -38,7 +50,7 @@ class Prefixes(_Strict):
 
 
 class Manifest(_Strict):
-    """Spec 03 §6. In the file the names are in camelCase."""
+    """Describes a model as `embedding.json` does (spec 03 §6); in the file the names are in camelCase."""
 
     name: str = Field(pattern=r"^[\w.-]+$")
     model: FileName
@@ -83,7 +95,10 @@ class Manifest(_Strict):
         return self
 
     def with_variant(self, variant: str) -> Self:
-        """The manifest of one precision. A folder with a single model has no choice to offer, so any is granted."""
+        """Returns the manifest of one precision; a folder with a single model has no choice to offer and grants any.
+
+        Raises Misconfigured for a variant that the folder lacks.
+        """
         if not self.variants:
             return self
         if variant not in self.variants:
@@ -92,7 +107,7 @@ class Manifest(_Strict):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Raises Misconfigured if the file is missing or says something impossible."""
+    """Reads the manifest of a folder. Raises Misconfigured if it is missing or says something impossible."""
     path = folder / MANIFEST_FILE
     try:
         return Manifest.model_validate_json(path.read_bytes())
@@ -101,10 +116,58 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise Misconfigured(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
-        raise Misconfigured(f"{path}: {_first(error)}") from None
+        raise Misconfigured(f"{path}: {_describe(error)}") from None
 
 
-def _first(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     detail = error.errors()[0]
     place = ".".join(str(part) for part in detail["loc"])
     return f"{place}: {detail['msg']}" if place else detail["msg"]
+
+
+def content_fingerprint(manifest: Manifest, folder: Path) -> str:
+    """Returns a hex sha256 over the settings and the content of model, tokenizer and rotation, wherever they lie."""
+    digest = hashlib.sha256(settings_digest(manifest))
+    for path in _model_files(manifest, folder):
+        digest.update(file_digest(path))
+    return digest.hexdigest()
+
+
+def settings_digest(manifest: Manifest) -> bytes:
+    """Hashes settings other than the defaults: a later version that adds one keeps the old fingerprints."""
+    settings = manifest.model_dump(mode="json", exclude=set(NAMES_ONLY), exclude_defaults=True)
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
+
+
+def file_digest(path: Path) -> bytes:
+    """Returns the sha256 of a file. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _model_files(manifest: Manifest, folder: Path) -> Iterable[Path]:
+    model = folder / manifest.model
+    yield model
+    # Large models keep their weights beside the graph, as model.onnx_data or model.onnx.data.
+    yield from sorted(path for path in model.parent.iterdir() if path.name.startswith(model.name) and path != model)
+    yield folder / manifest.tokenizer
+    if manifest.rotation is not None:
+        yield folder / manifest.rotation
+
+
+def assets_folder() -> Path:
+    """Returns the folder of the small files that ship with each profile: manifest, rotation, reference, checksums."""
+    return _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+
+
+def shipped_profiles() -> list[str]:
+    """Returns the names of the profiles that Lithify can make itself."""
+    return sorted(path.parent.name for path in assets_folder().glob(f"*/{MANIFEST_FILE}"))
+
+
+def profile_assets(profile: str) -> Path:
+    """Returns the shipped files of a profile. Raises Misconfigured if there is no such profile."""
+    folder = assets_folder() / profile
+    if not (folder / MANIFEST_FILE).is_file():
+        raise Misconfigured(f"{profile!r} is not a profile of Lithify; it has {', '.join(shipped_profiles())}")
+    return folder

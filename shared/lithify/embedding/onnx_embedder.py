@@ -5,14 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lithify.embedding.batches import plan_batches
 from lithify.embedding.contract import Health, Mode, Vectors
-from lithify.embedding.fingerprint import content_fingerprint
-from lithify.embedding.inference import EncoderModel
-from lithify.embedding.manifest import Manifest
-from lithify.embedding.rotation import load_rotation
+from lithify.embedding.inference import EncoderModel, plan_batches
+from lithify.embedding.manifest import Manifest, content_fingerprint
 from lithify.embedding.tokenizer import Row, TextTokenizer
-from lithify.embedding.vectors import unit_rows, window_means
+from lithify.embedding.vectors import load_rotation, unit_rows, window_means
 from lithify.errors import Invalid, LithifyError, Misconfigured
 
 PROBE = "The quick brown fox jumps over the lazy dog."
@@ -26,7 +23,7 @@ class OnnxEmbedder:
         self._mode: Mode = mode
         self._batch_tokens = batch_tokens
         self._failure: str | None = None
-        self._tokenizer = _tokenizer(folder, manifest)
+        self._tokenizer = _load_tokenizer(folder, manifest)
         self._rotation = load_rotation(folder / manifest.rotation, manifest.dimensions) if manifest.rotation else None
         self._model = EncoderModel(folder / manifest.model, manifest, threads)
         self._fingerprint = content_fingerprint(manifest, folder)
@@ -46,15 +43,15 @@ class OnnxEmbedder:
         windows = [self.windows(text) for text in texts]
         vectors = self._embed([row for rows in windows for row in rows])
         means = window_means(vectors, [len(rows) for rows in windows])
-        return self._finished(means)
+        return self._rotate(means)
 
     def embed_query(self, text: str) -> Vectors:
         row = self._tokenizer.head(self._manifest.prefixes.query + text, self._manifest.max_tokens)
-        vector: Vectors = self._finished(self._embed([row]))[0]
+        vector: Vectors = self._rotate(self._embed([row]))[0]
         return vector
 
     def windows(self, text: str) -> list[Row]:
-        """The token rows a document is read by."""
+        """Returns the token rows a document is read by."""
         manifest = self._manifest
         return self._tokenizer.windows(manifest.prefixes.document + text, manifest.window, manifest.overlap)
 
@@ -67,13 +64,13 @@ class OnnxEmbedder:
         return Health(True, self._mode) if failure is None else Health(False, "unavailable", failure)
 
     def _embed(self, rows: Sequence[Row]) -> Vectors:
-        """One unit vector per row, in order."""
+        """Returns one unit vector per row, in order."""
         if not all(rows):
             raise Invalid("a text without a single token has no embedding")
         vectors = np.empty((len(rows), self._manifest.dimensions), np.float32)
         for batch in plan_batches([len(row) for row in rows], self._batch_tokens):
             vectors[batch] = self._run([rows[i] for i in batch])
-        return self._normalised(vectors)
+        return self._normalise(vectors)
 
     def _run(self, rows: Sequence[Row]) -> Vectors:
         try:
@@ -84,13 +81,13 @@ class OnnxEmbedder:
         self._failure = None
         return vectors
 
-    def _normalised(self, vectors: Vectors) -> Vectors:
+    def _normalise(self, vectors: Vectors) -> Vectors:
         return unit_rows(vectors) if self._manifest.normalize else vectors
 
-    def _finished(self, vectors: Vectors) -> Vectors:
-        """Windows shorten their mean and float32 the rotation, by different amounts; both end at length 1."""
+    def _rotate(self, vectors: Vectors) -> Vectors:
+        """Rotates and normalises: windows shorten their mean and float32 the rotation, and both end at length 1."""
         rotated = vectors if self._rotation is None else vectors @ self._rotation
-        return self._normalised(rotated)
+        return self._normalise(rotated)
 
     def _probe(self) -> None:
         rows = [self._tokenizer.head(self._manifest.prefixes.document + PROBE, self._manifest.max_tokens)]
@@ -107,7 +104,7 @@ class OnnxEmbedder:
             raise Misconfigured(f"{self._manifest.name}: the model's vector of a probe text is empty or not finite")
 
 
-def _tokenizer(folder: Path, manifest: Manifest) -> TextTokenizer:
+def _load_tokenizer(folder: Path, manifest: Manifest) -> TextTokenizer:
     path = folder / manifest.tokenizer
     try:
         definition = path.read_bytes()

@@ -5,8 +5,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lithify.embedding.assets import assets_folder
 from lithify.embedding.contract import Embedder
+from lithify.embedding.manifest import assets_folder
 from lithify.errors import Misconfigured
 from lithify.memory.vectors.cascade import Cascade
 
@@ -47,7 +47,7 @@ class TierCalibration(BaseModel):
 
 
 def read_calibration(folder: Path) -> TierCalibration | None:
-    """None if there is none. Raises Misconfigured for a file that says something else."""
+    """Reads the calibration of a folder; None if there is none. Raises Misconfigured for a file of another content."""
     path = folder / TIERS_FILE
     try:
         return TierCalibration.model_validate_json(path.read_bytes())
@@ -58,7 +58,7 @@ def read_calibration(folder: Path) -> TierCalibration | None:
 
 
 def calibrated_cascade(embedder: Embedder, models_dir: Path) -> Cascade:
-    """The cascade calibrated for this very model, here or by us; without one, every search is a full one."""
+    """Returns the cascade calibrated for this very model, here or by us; without one, every search is a full one."""
     name = embedder.manifest.name
     for folder in (models_dir / name, assets_folder() / name):
         calibration = read_calibration(folder)

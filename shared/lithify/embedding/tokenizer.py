@@ -29,14 +29,14 @@ class TextTokenizer:
         return len(self._ids(text))
 
     def head(self, text: str, limit: int) -> Row:
-        """The beginning of a text, as long as fits into `limit` tokens."""
-        return self._framed(self._ids(text)[: limit - self._overhead])
+        """Returns the beginning of a text, as long as fits into `limit` tokens."""
+        return self._add_special_tokens(self._ids(text)[: limit - self._overhead])
 
     def windows(self, text: str, size: int, overlap: int) -> list[Row]:
-        """The whole text in rows of at most `size` tokens. A text without tokens is one row of special tokens."""
+        """Returns the text in rows of at most `size` tokens; a text without tokens is one row of special tokens."""
         ids = self._ids(text)
         spans = window_spans(len(ids), size - self._overhead, overlap) or [(0, 0)]
-        return [self._framed(ids[start:stop]) for start, stop in spans]
+        return [self._add_special_tokens(ids[start:stop]) for start, stop in spans]
 
     @property
     def _overhead(self) -> int:
@@ -49,14 +49,15 @@ class TextTokenizer:
             raise Invalid("the text is not valid Unicode") from error
         return ids
 
-    def _framed(self, ids: Sequence[int]) -> Row:
+    def _add_special_tokens(self, ids: Sequence[int]) -> Row:
         return [*self._opening, *ids, *self._closing]
 
     def _special_tokens(self) -> tuple[list[int], list[int]]:
-        """What the tokenizer puts before and after a text."""
+        """Finds the ids that the tokenizer puts before and after a text."""
         encoding = self._tokenizer.encode(_SAMPLE, add_special_tokens=True)
         mask = encoding.special_tokens_mask
         if 0 not in mask:
             return encoding.ids, []
-        first, last = mask.index(0), len(mask) - 1 - mask[::-1].index(0)
+        first = mask.index(0)
+        last = len(mask) - 1 - mask[::-1].index(0)
         return encoding.ids[:first], encoding.ids[last + 1 :]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lithify.embedding import load_embedder
-from lithify.embedding.rotation import save_rotation
+from lithify.embedding.vectors import save_rotation
 from tests.unit.embedding.tiny_model import TABLE, write_folder
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from lithify.embedding import assets
-from lithify.embedding.assets import profile_assets, shipped_profiles
-from lithify.embedding.manifest import Manifest, read_manifest
+from lithify.embedding import manifest as manifests
+from lithify.embedding.manifest import Manifest, profile_assets, read_manifest, shipped_profiles
 from lithify.errors import Misconfigured
 
 
@@ -89,6 +88,6 @@ def test_an_installed_package_finds_the_profiles_beside_its_code(
 ) -> None:
     (tmp_path / "mine").mkdir()
     read(tmp_path / "mine")
-    monkeypatch.setattr(assets, "_INSTALLED", tmp_path)
+    monkeypatch.setattr(manifests, "_INSTALLED", tmp_path)
     assert shipped_profiles() == ["mine"]
     assert profile_assets("mine") == tmp_path / "mine"

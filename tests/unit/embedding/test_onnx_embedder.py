@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from lithify.embedding import Embedder, load_embedder
-from lithify.embedding.assets import profile_assets
-from lithify.embedding.manifest import read_manifest
-from lithify.embedding.rotation import save_rotation
+from lithify.embedding.manifest import profile_assets, read_manifest
+from lithify.embedding.vectors import save_rotation
 from lithify.errors import Invalid, LithifyError
 from tests.unit.embedding.tiny_model import DIMENSIONS, mean_of, write_folder
 

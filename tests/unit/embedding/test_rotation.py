@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from lithify.embedding.assets import profile_assets
-from lithify.embedding.rotation import fit_rotation, load_rotation, save_rotation
+from lithify.embedding.manifest import profile_assets
+from lithify.embedding.vectors import fit_rotation, load_rotation, save_rotation
 from lithify.errors import Misconfigured
 
 

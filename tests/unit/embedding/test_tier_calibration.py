@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lithify.embedding import Embedder, HashEmbedder
-from lithify.embedding.assets import assets_folder
+from lithify.embedding.manifest import assets_folder
 from lithify.embedding.tier_calibration import (
     TIERS_FILE,
     TierCalibration,

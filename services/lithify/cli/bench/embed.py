@@ -13,8 +13,7 @@ from rich.table import Table
 
 from lithify.cli.console import data, emit_json
 from lithify.embedding import load_configured_embedder
-from lithify.embedding.batches import plan_batches
-from lithify.embedding.inference import EncoderModel, Feed, padded
+from lithify.embedding.inference import EncoderModel, Feed, pad_rows, plan_batches
 from lithify.embedding.onnx_embedder import OnnxEmbedder
 from lithify.errors import Invalid
 from lithify.settings import Settings, load_settings
@@ -101,7 +100,7 @@ def direct_feeds(embedder: OnnxEmbedder, model: EncoderModel, texts: Sequence[st
     """What the runtime is given for these texts, ready made: the batches are ours, their making is not counted."""
     rows = [row for text in texts for row in embedder.windows(text)]
     batches = plan_batches([len(row) for row in rows], budget)
-    return [model.feed(*padded([rows[i] for i in batch])) for batch in batches]
+    return [model.feed(*pad_rows([rows[i] for i in batch])) for batch in batches]
 
 
 def run_all(model: EncoderModel, feeds: Sequence[Feed]) -> None:

@@ -1,8 +1,10 @@
-"""Reads a GGUF file: the container in which the nomic weights are published."""
+"""Reads a GGUF file, the container in which the nomic weights are published, and writes the tokenizer inside it."""
 
+import json
 import math
 import mmap
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +23,21 @@ _STRING, _ARRAY = 8, 9
 # Quantised tensors have other codes; the official file of the profile holds these two only.
 _DTYPES: dict[int, type[np.floating[Any]]] = {0: np.float32, 1: np.float16}
 
+WORD_START = "\u2581"
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
 Value = bool | int | float | str | list["Value"]
 
 
 @dataclass(frozen=True, slots=True)
 class Gguf:
+    """The content of a file."""
+
     metadata: dict[str, Value]
     tensors: dict[str, npt.NDArray[np.floating[Any]]]  # views of the mapped file, read when touched
 
     def array(self, key: str) -> list["Value"]:
+        """Returns a list of the metadata. Raises Misconfigured if there is none of that name."""
         value = self.metadata.get(key)
         if not isinstance(value, list):
             raise Misconfigured(f"the GGUF file has no list {key}")
@@ -37,7 +45,7 @@ class Gguf:
 
 
 def read_gguf(path: Path) -> Gguf:
-    """Raises Misconfigured when the file is no GGUF, is cut short, or holds tensors other than f32 and f16."""
+    """Reads a file. Raises Misconfigured when it is no GGUF, is cut short, or holds tensors other than f32 and f16."""
     try:
         with path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -84,7 +92,8 @@ def _parse(cursor: _Cursor) -> Gguf:
     version = cursor.take("I")
     if version not in VERSIONS:
         raise ValueError(f"version {version} is not one of {VERSIONS}")
-    n_tensors, n_values = cursor.take("Q"), cursor.take("Q")
+    n_tensors = cursor.take("Q")
+    n_values = cursor.take("Q")
     metadata = {cursor.text(): cursor.value(cursor.take("I")) for _ in range(n_values)}
     places = [_place(cursor) for _ in range(n_tensors)]
     alignment = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
@@ -113,3 +122,61 @@ def _tensor(content: mmap.mmap, place: _Place, start: int) -> npt.NDArray[np.flo
         raise ValueError(f"tensor {place.name} is quantised (type {place.kind}); f32 and f16 files can be read")
     flat = np.frombuffer(content, _DTYPES[place.kind], math.prod(place.shape), start + place.offset)
     return flat.reshape(place.shape)
+
+
+def tokenizer_definition(tokens: Sequence[str]) -> str:
+    """Makes the `tokenizer.json` of a BERT vocabulary.
+
+    It is written by hand rather than by the tokenizers package, so that every version of it writes the same bytes.
+    """
+    vocabulary = {wordpiece(token): number for number, token in enumerate(tokens)}
+    definition = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [_special(content, vocabulary[content]) for content in SPECIAL],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": _frame(vocabulary["[CLS]"], vocabulary["[SEP]"]),
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": vocabulary,
+        },
+    }
+    return json.dumps(definition, ensure_ascii=False)
+
+
+def wordpiece(token: str) -> str:
+    """Returns a token as BERT writes it: GGUF marks the pieces that begin a word, BERT those that continue one."""
+    if token.startswith(WORD_START):
+        return token.removeprefix(WORD_START)
+    bracketed = token.startswith("[") and token.endswith("]") and len(token) > len("[]")
+    return token if bracketed else f"##{token}"
+
+
+def _special(content: str, number: int) -> dict[str, object]:
+    exact = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    return {"id": number, "content": content, "special": True, **exact}
+
+
+def _frame(opening: int, closing: int) -> dict[str, object]:
+    """Describes how a text is framed: [CLS] text [SEP]."""
+    single = [_piece("SpecialToken", "[CLS]"), _piece("Sequence", "A"), _piece("SpecialToken", "[SEP]")]
+    pair = [*single, _piece("Sequence", "B", 1), _piece("SpecialToken", "[SEP]", 1)]
+    numbers = {"[CLS]": opening, "[SEP]": closing}
+    special = {name: {"id": name, "ids": [number], "tokens": [name]} for name, number in numbers.items()}
+    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": special}
+
+
+def _piece(kind: str, name: str, text: int = 0) -> dict[str, object]:
+    return {kind: {"id": name, "type_id": text}}

@@ -1,16 +1,33 @@
-"""Puts a finished model folder into place, so that nobody ever sees half a model."""
+"""Compares a freshly written model with its reference and puts it into place: nobody ever sees half a model."""
 
-import fcntl
+import json
+import math
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from lithify.embedding.manifest import read_manifest
+import numpy as np
+
+from lithify.embedding.contract import Vectors
+from lithify.embedding.manifest import Manifest, read_manifest
+from lithify.embedding.onnx_embedder import OnnxEmbedder
 from lithify.errors import LithifyError, Misconfigured
+from lithify.locks import FileLock
 
 RECIPE_FILE = "recipe"
+REFERENCE_TEXTS = "reference.json"
+REFERENCE_VECTORS = "reference.npy"
+
+# The least cosine with the reference a variant may show. Float32 differs by rounding only; what bytes cost
+# in recall at this distance is in docs/models.md.
+LEAST_COSINE = {"fp32": 0.99999, "int8": 0.975}
+
+# Of the embedder that is compared with the reference.
+THREADS = 2
+BATCH_TOKENS = 512
 
 Writer = Callable[[Path], None]
 
@@ -22,7 +39,7 @@ def install(models_dir: Path, profile: str, recipe: str, write: Writer) -> bool:
     for the first. Raises LithifyError if the disk is full or the folder cannot be written.
     """
     try:
-        with _locked(models_dir, profile):
+        with _building(models_dir, profile):
             if is_installed(models_dir / profile, recipe):
                 return False
             _replace(models_dir, profile, recipe, write)
@@ -47,23 +64,66 @@ def is_installed(folder: Path, recipe: str) -> bool:
 def _replace(models_dir: Path, profile: str, recipe: str, write: Writer) -> None:
     # In the same folder, for a rename does not cross file systems.
     with tempfile.TemporaryDirectory(prefix=f".{profile}-", dir=models_dir) as scratch:
-        fresh, old, final = Path(scratch, "new"), Path(scratch, "old"), models_dir / profile
+        fresh = Path(scratch, "new")
+        final = models_dir / profile
         fresh.mkdir()
         write(fresh)
         (fresh / RECIPE_FILE).write_text(recipe)
         if final.exists():
-            final.rename(old)
+            final.rename(Path(scratch, "old"))
         fresh.rename(final)
 
 
 @contextmanager
-def _locked(models_dir: Path, profile: str) -> Iterator[None]:
+def _building(models_dir: Path, profile: str) -> Iterator[None]:
+    """Holds the lock of a profile; waits for another builder as long as it takes, for it ends with its process."""
     models_dir.mkdir(parents=True, exist_ok=True)
-    with (models_dir / f".{profile}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    lock = FileLock(models_dir / f".{profile}.lock")
+    lock.acquire(patience_s=math.inf)
+    try:
         yield
+    finally:
+        lock.let_go()
 
 
 def copy_assets(assets: Path, folder: Path, *names: str) -> None:
+    """Copies shipped files into a folder that is being written."""
     for name in names:
         shutil.copyfile(assets / name, folder / name)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Texts and their vectors, before any rotation; documents first, then queries."""
+
+    documents: list[str]
+    queries: list[str]
+    vectors: Vectors
+
+
+def read_reference(assets: Path) -> Reference:
+    """Reads the texts and vectors that other software computed from the same weights."""
+    texts = json.loads((assets / REFERENCE_TEXTS).read_text())
+    return Reference(texts["documents"], texts["queries"], np.load(assets / REFERENCE_VECTORS))
+
+
+def verify_variants(folder: Path, manifest: Manifest, reference: Reference) -> dict[str, float]:
+    """Returns the least cosine of each variant. Raises LithifyError if one is worse than it may be."""
+    cosines = {
+        variant: least_cosine(folder, manifest.with_variant(variant), reference) for variant in manifest.variants
+    }
+    for variant, cosine in cosines.items():
+        if not cosine >= LEAST_COSINE[variant]:
+            raise LithifyError(
+                f"{manifest.name} {variant} was written wrongly: its vectors agree with the reference to {cosine:.5f} "
+                f"only, {LEAST_COSINE[variant]} is expected"
+            )
+    return cosines
+
+
+def least_cosine(folder: Path, manifest: Manifest, reference: Reference) -> float:
+    unrotated = manifest.model_copy(update={"rotation": None})
+    embedder = OnnxEmbedder(folder, unrotated, "primary", threads=THREADS, batch_tokens=BATCH_TOKENS)
+    documents = embedder.embed_documents(reference.documents)
+    queries = [embedder.embed_query(text) for text in reference.queries]
+    return float(np.einsum("ij,ij->i", np.vstack([documents, *queries]), reference.vectors).min())

@@ -6,9 +6,7 @@ from itertools import product
 import numpy as np
 import onnx
 
-from lithify.embedding.building.graph import GraphBuilder
-from lithify.embedding.building.layers import Layers, numbered
-from lithify.embedding.building.precision import Matrix, Precision
+from lithify.embedding.building.graph import GraphBuilder, Layers, Matrix, Precision, layer_names
 
 HEAD_WIDTH = 32
 STEM = "encoder.layer."
@@ -16,24 +14,25 @@ WORDS = "embeddings.word_embeddings.weight"
 
 
 def minilm_graph(weights: Mapping[str, Matrix], precision: Precision) -> onnx.ModelProto:
-    layers = Layers(GraphBuilder(), _joined(weights), precision)
+    layers = Layers(GraphBuilder(), _add_joint_projections(weights), precision)
     hidden = _embeddings(layers)
-    for name in numbered(weights, STEM):
+    for name in layer_names(weights, STEM):
         hidden = _layer(layers, name, hidden)
     return layers.graph.encoder(layers.mean_pool(hidden), weights[WORDS].shape[1])
 
 
-def _joined(weights: Mapping[str, Matrix]) -> dict[str, Matrix]:
+def _add_joint_projections(weights: Mapping[str, Matrix]) -> dict[str, Matrix]:
     """Adds the joint projection to query, key and value of each layer."""
     joint = {}
-    for name, kind in product(numbered(weights, STEM), ("weight", "bias")):
+    for name, kind in product(layer_names(weights, STEM), ("weight", "bias")):
         parts = [weights[f"{name}.attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
         joint[f"{name}.attention.self.{kind}"] = np.concatenate(parts)
     return {**weights, **joint}
 
 
 def _embeddings(layers: Layers) -> str:
-    graph, weights = layers.graph, layers.weights
+    graph = layers.graph
+    weights = layers.weights
     words = layers.rows(WORDS, "input_ids")
     places = graph.constant("places", weights["embeddings.position_embeddings.weight"])
     length = graph.node("Shape", "input_ids", start=1, end=2)

@@ -6,9 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx
 
-from lithify.embedding.building.graph import RUNTIME, GraphBuilder
-from lithify.embedding.building.layers import EPSILON, Layers, numbered
-from lithify.embedding.building.precision import Matrix, Precision
+from lithify.embedding.building.graph import EPSILON, RUNTIME, GraphBuilder, Layers, Matrix, Precision, layer_names
 
 HEAD_WIDTH = 64
 WORDS = "token_embd.weight"
@@ -19,10 +17,10 @@ CONTEXT = 2048  # positions it was trained on; beyond them the rotation would ha
 def nomic_graph(weights: Mapping[str, Matrix], precision: Precision) -> onnx.ModelProto:
     layers = Layers(GraphBuilder(), weights, precision)
     hidden = _embeddings(layers)
-    for name in numbered(weights, "blk."):
+    for name in layer_names(weights, "blk."):
         hidden = _layer(layers, name, hidden)
     width = weights[WORDS].shape[1]
-    return layers.graph.encoder(_centred(layers.graph, layers.mean_pool(hidden), width), width)
+    return layers.graph.encoder(_centre(layers.graph, layers.mean_pool(hidden), width), width)
 
 
 def _embeddings(layers: Layers) -> str:
@@ -34,7 +32,7 @@ def _embeddings(layers: Layers) -> str:
 def _layer(layers: Layers, name: str, x: str) -> str:
     query, key, value = layers.projections(f"{name}.attn_qkv", x)
     heads = layers.weights[WORDS].shape[1] // HEAD_WIDTH
-    mixed = layers.attention(_turned(layers.graph, query, heads), _turned(layers.graph, key, heads), value, heads)
+    mixed = layers.attention(_rotate(layers.graph, query, heads), _rotate(layers.graph, key, heads), value, heads)
     x = layers.residual_norm(f"{name}.attn_output_norm", x, layers.dense(f"{name}.attn_output", mixed))
     inner = _swiglu(layers, name, x)
     return layers.residual_norm(f"{name}.layer_output_norm", x, layers.dense(f"{name}.ffn_down", inner))
@@ -46,7 +44,7 @@ def _swiglu(layers: Layers, name: str, x: str) -> str:
     return layers.graph.node("Mul", layers.dense(f"{name}.ffn_up", x), swish)
 
 
-def _turned(graph: GraphBuilder, x: str, heads: int) -> str:
+def _rotate(graph: GraphBuilder, x: str, heads: int) -> str:
     """Turns each pair of components by an angle that grows with the token's position."""
     angles = rotary_angles()
     cosines = graph.constant("rotary.cosines", np.cos(angles).astype(np.float32))
@@ -56,12 +54,12 @@ def _turned(graph: GraphBuilder, x: str, heads: int) -> str:
 
 
 def rotary_angles() -> npt.NDArray[np.float64]:
-    """Positions × half a head's width."""
+    """Returns positions × half a head's width."""
     frequencies = ROTARY_BASE ** (-np.arange(0, HEAD_WIDTH, 2) / HEAD_WIDTH)
     return np.outer(np.arange(CONTEXT), frequencies)
 
 
-def _centred(graph: GraphBuilder, pooled: str, width: int) -> str:
-    """Layer norm over the whole vector, without gain or offset: its prefixes were trained behind it."""
+def _centre(graph: GraphBuilder, pooled: str, width: int) -> str:
+    """Applies a layer norm over the whole vector, without gain or offset: its prefixes were trained behind it."""
     gain = graph.constant("centring.gain", np.ones(width, np.float32))
     return graph.node("LayerNormalization", pooled, gain, axis=-1, epsilon=EPSILON)

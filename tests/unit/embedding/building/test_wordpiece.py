@@ -2,7 +2,7 @@
 
 from tokenizers import Tokenizer
 
-from lithify.embedding.building.wordpiece import tokenizer_definition, wordpiece
+from lithify.embedding.building.gguf import tokenizer_definition, wordpiece
 
 TOKENS = (
     "[PAD]",

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import onnx
 import pytest
 
+from lithify.embedding.building.graph import Float, RowInt8
 from lithify.embedding.building.minilm import minilm_graph
 from lithify.embedding.building.nomic import ROTARY_BASE, nomic_graph
-from lithify.embedding.building.precision import Float, RowInt8
-from lithify.embedding.inference import EncoderModel, padded
+from lithify.embedding.inference import EncoderModel, pad_rows
 from lithify.embedding.manifest import Manifest
 
 Floats = npt.NDArray[np.float64]
@@ -139,7 +139,7 @@ def answers(graph: onnx.ModelProto, folder: Path) -> Floats:
     path = folder / "model.onnx"
     path.write_bytes(graph.SerializeToString())
     manifest = Manifest(name="graph", model="model.onnx", dimensions=WIDTH, max_tokens=64)
-    return EncoderModel(path, manifest, threads=1).infer(*padded(ROWS)).astype(np.float64)
+    return EncoderModel(path, manifest, threads=1).infer(*pad_rows(ROWS)).astype(np.float64)
 
 
 CASES = [(minilm_graph, minilm_weights, minilm_forward), (nomic_graph, nomic_weights, nomic_forward)]

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lithify.embedding.building.download import download
-from lithify.embedding.building.progress import Quiet
+from lithify.embedding.building.download import SilentProgress, download
 from lithify.errors import Invalid, Unavailable
-from tests.unit.embedding.file_server import FileServer, serving
+from tests.unit.embedding.building.file_server import FileServer, serving
 
 CONTENT = bytes(range(256)) * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
-class Meter(Quiet):
+class Meter(SilentProgress):
     def __init__(self) -> None:
         self.seen: list[tuple[int, int]] = []
 
@@ -47,7 +46,7 @@ def test_a_file_arrives_whole_and_its_progress_is_told(server: FileServer, targe
 
 
 def test_redirects_are_followed(server: FileServer, target: Path) -> None:
-    download(server.url.replace("/file", "/moved"), target, SHA256, Quiet())
+    download(server.url.replace("/file", "/moved"), target, SHA256, SilentProgress())
     assert target.read_bytes() == CONTENT
 
 
@@ -64,7 +63,7 @@ def test_a_broken_connection_is_continued_from_where_it_broke(server: FileServer
 
 def test_an_earlier_run_is_continued(server: FileServer, target: Path) -> None:
     part_of(target).write_bytes(CONTENT[:1234])
-    download(server.url, target, SHA256, Quiet())
+    download(server.url, target, SHA256, SilentProgress())
     assert server.asked == ["bytes=1234-"]
     assert target.read_bytes() == CONTENT
 
@@ -72,27 +71,27 @@ def test_an_earlier_run_is_continued(server: FileServer, target: Path) -> None:
 def test_a_server_without_ranges_starts_over(server: FileServer, target: Path) -> None:
     server.ranges = False
     part_of(target).write_bytes(CONTENT[:1234])
-    download(server.url, target, SHA256, Quiet())
+    download(server.url, target, SHA256, SilentProgress())
     assert target.read_bytes() == CONTENT
 
 
 def test_a_part_that_is_already_complete_is_accepted(server: FileServer, target: Path) -> None:
     part_of(target).write_bytes(CONTENT)
-    download(server.url, target, SHA256, Quiet())
+    download(server.url, target, SHA256, SilentProgress())
     assert target.read_bytes() == CONTENT
 
 
 def test_other_bytes_are_refused_and_not_continued_later(server: FileServer, target: Path) -> None:
     part_of(target).write_bytes(b"something else")
     with pytest.raises(Invalid, match=f"it should be {SHA256}"):
-        download(server.url, target, SHA256, Quiet())
+        download(server.url, target, SHA256, SilentProgress())
     assert not target.exists()
     assert not part_of(target).exists()
 
 
 def test_a_refusal_is_told_with_its_number(server: FileServer, target: Path) -> None:
     with pytest.raises(Unavailable, match="answers 404"):
-        download(server.url + "/nowhere", target, SHA256, Quiet())
+        download(server.url + "/nowhere", target, SHA256, SilentProgress())
 
 
 def test_an_unreachable_server_keeps_what_was_downloaded(target: Path) -> None:
@@ -100,5 +99,5 @@ def test_an_unreachable_server_keeps_what_was_downloaded(target: Path) -> None:
         url = gone.url
     part_of(target).write_bytes(CONTENT[:1234])
     with pytest.raises(Unavailable, match="run the command again to continue"):
-        download(url, target, SHA256, Quiet())
+        download(url, target, SHA256, SilentProgress())
     assert part_of(target).read_bytes() == CONTENT[:1234]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lithify.embedding.batches import plan_batches
+from lithify.embedding.inference import plan_batches
 
 LENGTHS = st.lists(st.integers(1, 300), max_size=60)
 BUDGETS = st.integers(1, 600)

@@ -8,8 +8,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto
 
-from lithify.embedding.building.graph import GraphBuilder, tensor
-from lithify.embedding.building.precision import Float, Precision, RowInt8
+from lithify.embedding.building.graph import Float, GraphBuilder, Precision, RowInt8, tensor
 
 Floats = npt.NDArray[np.float32]
 RANDOM = np.random.default_rng(11)
