@@ -10,9 +10,8 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from lithify.docs.query import DocQuery, Fusion
+from lithify.docs.query import DocQuery, DocTrace, Fusion
 from lithify.docs.search import NO_MODEL
-from lithify.docs.trace import DocTrace
 from lithify.embedding import Vectors
 from lithify.errors import Invalid, Unavailable
 from lithify.store import LEXICAL, Query, VectorStore

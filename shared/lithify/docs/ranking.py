@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
 from lithify.docs.document import Chunk
-from lithify.docs.query import DocQuery
-from lithify.docs.trace import Leg, LegHit, PickedChunk, ScoredChunk
+from lithify.docs.query import DocQuery, Leg, LegHit, PickedChunk, ScoredChunk
 from lithify.memory.ranking.decay import decay_factor
 from lithify.memory.ranking.diversity import Passage, diversify, relative_relevance
 from lithify.memory.ranking.fusion import RRF_LIMIT, Fused, Hit, fuse_ranks, fuse_weighted

@@ -9,10 +9,9 @@ from functools import partial
 from typing import Final
 
 from lithify.docs.document import Chunk, Lines, RepoDocument
-from lithify.docs.query import DocQuery
+from lithify.docs.query import DocQuery, DocTrace, Leg, PickedChunk, ScoredChunk
 from lithify.docs.ranking import apply_decay, fuse_legs, pick_chunks, rank_scores
 from lithify.docs.space import COLLECTION, CorpusState, Space, read_corpus
-from lithify.docs.trace import DocTrace, Leg, PickedChunk, ScoredChunk
 from lithify.docs.wording import query_vector
 from lithify.docs.writing import document_id
 from lithify.embedding import Embedder

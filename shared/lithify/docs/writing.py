@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lithify.docs.chunking import ChunkText, chunk_text
-from lithify.docs.dating import ts_hint
 from lithify.docs.document import CHUNK_KIND, DOCUMENT_KIND, Chunk, RepoDocument
 from lithify.docs.sources import DocName, DocSource, content_hash
 from lithify.docs.space import Space
 from lithify.docs.trust import trust_of
-from lithify.docs.wording import chunk_vector
+from lithify.docs.wording import chunk_vector, ts_hint
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store import Record
@@ -52,7 +51,7 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Whose document it is, and the version and the time it is stored with."""
+    """Says whose document it is, and the version and the time it is stored with."""
 
     tenant: str
     repo: str

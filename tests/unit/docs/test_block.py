@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lithify.docs.block import TRUSTED, render_docs_block
+from lithify.docs.query import ScoredChunk
 from lithify.docs.search import DocHit
-from lithify.docs.trace import ScoredChunk
 from lithify.docs.trust import Trust
 from lithify.memory.prompt.rendering import RECALLED
 from lithify.memory.tokens import estimate_tokens

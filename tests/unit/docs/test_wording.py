@@ -4,9 +4,8 @@ from datetime import date
 
 import pytest
 
-from lithify.docs.dating import dates_in, ts_hint
 from lithify.docs.document import Chunk
-from lithify.docs.wording import chunk_vector, query_vector, synonyms
+from lithify.docs.wording import chunk_vector, dates_in, query_vector, synonyms, ts_hint
 from lithify.memory.lexical.analyser import LexicalAnalyser
 
 ANALYSER = LexicalAnalyser()

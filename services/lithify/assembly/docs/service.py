@@ -32,9 +32,9 @@ from lithify.assembly.service import DEADLINE_MS
 from lithify.assembly.traces import TraceBook
 from lithify.docs.holdings import Holdings
 from lithify.docs.jobs import LaneRuns, request_vectors
+from lithify.docs.query import DocTrace
 from lithify.docs.search import DocResults, DocSearch, Replay
 from lithify.docs.sources import DocName, DocSource
-from lithify.docs.trace import DocTrace
 from lithify.errors import Invalid, Unavailable
 from lithify.events import Clock, TenantScope
 from lithify.http import NotFound
