@@ -15,8 +15,7 @@ from lithify.jobs.overview import (
 )
 from lithify.jobs.record import open_queue
 from lithify.jobs.runner import JobRunner, RunnerSettings
-from lithify.jobs.schedule import Schedule, daily, due
-from lithify.jobs.scheduler import Scheduler
+from lithify.jobs.scheduler import Schedule, Scheduler, daily, due_period
 
 __all__ = [
     "STATUSES",
@@ -34,7 +33,7 @@ __all__ = [
     "Ticket",
     "bind_parts",
     "daily",
-    "due",
+    "due_period",
     "enqueue",
     "job_id",
     "list_jobs",

@@ -1,4 +1,4 @@
-"""The blocking Redis client RQ needs, with every timeout and retry stated, and the way to use it from asyncio."""
+"""Opens the blocking Redis client RQ needs, with every timeout and retry stated, and uses it from asyncio."""
 
 import asyncio
 from collections.abc import Callable
@@ -22,7 +22,10 @@ REPLY_TIMEOUT_S: Final = 11
 
 
 def open_connection(url: str) -> Redis:
-    """Repeating is safe: a job has one id however often it is sent, and one popped unseen is put back by upkeep."""
+    """Opens a client that repeats lost commands.
+
+    Repeating is safe: a job has one id however often it is sent, and one popped unseen is put back by upkeep.
+    """
     return Redis.from_url(
         url,
         socket_connect_timeout=CONNECT_TIMEOUT_S,
@@ -32,12 +35,12 @@ def open_connection(url: str) -> Redis:
 
 
 def transact(connection: Redis, key: str, step: Callable[[Pipeline], T]) -> T:
-    """Read, call `multi()`, write; started anew whenever the key changes between reading and writing."""
+    """Runs a step that reads, calls `multi()` and writes; it starts anew whenever the key changes in between."""
     result = connection.transaction(step, key, value_from_callable=True)  # type: ignore[arg-type]  # may return a value
     return cast("T", result)
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call Redis without holding up the loop. Raises Unavailable if it cannot serve."""
+    """Calls Redis without holding up the loop. Raises Unavailable if it cannot serve."""
     with outages():
         return await asyncio.to_thread(function, *args, **kwargs)

@@ -27,7 +27,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How long and how often a job is tried, and how long its record is kept once it has ended."""
+    """Says how long and how often a job is tried, and how long its record is kept once it has ended."""
 
     timeout_s: int = 3_600
     # Pauses between attempts. RQ calls a job failed at the first crash of its worker if there is none.
@@ -58,17 +58,21 @@ async def enqueue(
     policy: Policy | None = None,
     traceparent: str | None = None,
 ) -> Ticket:
-    """Durable on return. While a job of this name and id waits or runs there is no second one; an ended one is
-    replaced. `traceparent` is the trace context of the turn that caused it, for the log.
+    """Queues a job, durably on return.
+
+    While a job of this name and id waits or runs there is no second one; an ended one is replaced. `traceparent` is
+    the trace context of the turn that caused it, for the log.
 
     Raises Invalid for a bad name or arguments that are not JSON, Unavailable if Redis did not answer; the job may be
     queued or not then, and sending the same again is safe.
     """
-    return await in_thread(put, queue, name, args, unique_id, policy or Policy(), traceparent=traceparent)
+    return await in_thread(
+        put, queue, name, args, unique_id=unique_id, policy=policy or Policy(), traceparent=traceparent
+    )
 
 
 def job_id(name: str, unique_id: str) -> str:
-    """RQ allows letters, digits, dash and underscore only; ids of sessions and documents may hold anything."""
+    """Makes an id of letters, digits, dash and underscore, as RQ wants; ids of sessions and documents hold anything."""
     return f"{name}-{hashlib.blake2b(unique_id.encode(), digest_size=16).hexdigest()}"
 
 
@@ -82,8 +86,8 @@ def put(
     rerun: bool = True,
     traceparent: str | None = None,
 ) -> Ticket:
-    """The blocking form of `enqueue`; without `rerun` an ended job counts as there, too."""
-    job = _draft(queue, name, args, unique_id, policy)
+    """Does what `enqueue` does, but blocks; without `rerun` an ended job counts as there, too."""
+    job = _draft(queue, name, args, unique_id=unique_id, policy=policy)
     if traceparent:
         job.meta[TRACEPARENT] = traceparent
 
@@ -126,7 +130,7 @@ def _draft(queue: Queue, name: str, args: Mapping[str, JsonValue], unique_id: st
 
 
 def _forget(ended: NamedJob, pipe: Pipeline) -> None:
-    """The new job starts with a clean slate; above all it must not resume where another one had stopped."""
+    """Deletes what an ended job left; above all the new one must not resume where another one had stopped."""
     pipe.delete(ended.key, keys.checkpoint(ended.id))
     ended.finished_job_registry.remove(ended.id, pipeline=pipe)
     ended.failed_job_registry.remove(ended.id, pipeline=pipe)

@@ -83,7 +83,7 @@ async def list_jobs(
     """
     if status not in STATUSES:
         raise Invalid(f"status: {status[:60]!r} is none of {', '.join(STATUSES)}")
-    return await in_thread(_list, open_queue(connection, queue), scope, status, limit, offset)
+    return await in_thread(_list, open_queue(connection, queue), scope, status=status, limit=limit, offset=offset)
 
 
 async def show_job(connection: Redis, scope: AnyTenant, job_id: str) -> JobDetail | None:

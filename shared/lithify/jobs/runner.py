@@ -56,7 +56,7 @@ class RunnerSettings:
 
 
 class JobRunner:
-    """Use `run()` once; `stop()` from anywhere in the same loop.
+    """Takes the jobs of one queue and runs them. Use `run()` once; `stop()` from anywhere in the same loop.
 
     One queue, because Redis cannot wait for several lists and keep what it hands out on a list of popped jobs.
     """

@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 
 def keep_up(queue: Queue, every_s: int) -> None:
-    """Cheap when there is nothing to do; the rarer part is done once per `every_s` by whoever comes first."""
+    """Puts back what is due; cheap when nothing is. Whoever comes first recovers lost jobs, too, once per `every_s`."""
     promote_due(queue)
     # RQ's own lock lasts 15 minutes when its holder is killed, and nothing is recovered in that time. Ours is not
     # released but runs out: a killed holder costs one interval.
@@ -28,7 +28,7 @@ def keep_up(queue: Queue, every_s: int) -> None:
 
 
 def promote_due(queue: Queue) -> None:
-    """Queue the jobs whose pause before the next attempt is over; no other runner can lose or double them meanwhile."""
+    """Queues the jobs whose pause before the next attempt is over; no other runner can lose or double them."""
     registry = queue.scheduled_job_registry
 
     def step(pipe: Pipeline) -> None:
@@ -45,7 +45,7 @@ def promote_due(queue: Queue) -> None:
 
 
 def return_popped(queue: Queue) -> None:
-    """Put back jobs that someone took off the queue and never began.
+    """Puts back jobs that someone took off the queue and never began.
 
     The first sight proves nothing, the taker may be about to begin; at the second, an interval later, it is dead. RQ
     would charge the job an attempt, and fail it after the last one, though it was never run.

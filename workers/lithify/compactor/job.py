@@ -102,7 +102,7 @@ async def replace_old_turns(
     """
     parts = context.parts
     embed = KnownVectors(session, parts.embedder)
-    plan = await context.offload(plan_session, session, embed, parts.policy, trigger)
+    plan = await context.offload(plan_session, session, embed, policy=parts.policy, trigger=trigger)
     considered = plan.considered_ids
     if considered and parts.digest(considered) == left_raw:
         plan = replace(plan, clusters=())
@@ -118,7 +118,9 @@ async def replace_old_turns(
     stopped = Event()
 
     async def draft(turns: Sequence[Turn], earlier: Sequence[SummaryRecord]) -> DraftOutcome:
-        return await context.offload(draft_cluster, turns, earlier, embed, parts.abstractive, stopped.is_set)
+        return await context.offload(
+            draft_cluster, turns, earlier, embed, abstractive=parts.abstractive, is_cancelled=stopped.is_set
+        )
 
     run = CompactionRun(plan, draft, committer.apply, parts.clock())
     try:

@@ -113,7 +113,7 @@ async def read_session(store: VectorStore, key: SessionKey, state: SessionState)
     points: dict[str, Record] = {}
     memories: dict[str, MemoryRecord] = {}
     summaries = []
-    async for record in every_record(store, key.scope, COLLECTION, active_view(key.session), [FULL_TIER]):
+    async for record in every_record(store, key.scope, COLLECTION, active_view(key.session), with_vectors=[FULL_TIER]):
         memory = MemoryRecord.from_payload(record.payload)
         if memory.kind == "turn" and memory.event_id:
             points[memory.event_id] = record

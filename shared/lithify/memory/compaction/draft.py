@@ -56,7 +56,7 @@ class Abstractive(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PriorContext:
-    """What earlier summaries said before a cluster, for an abstractive summariser to read first (spec 05 §3)."""
+    """Holds what earlier summaries said, for an abstractive summariser to read before its cluster (spec 05 §3)."""
 
     text: str = ""
     summary_ids: tuple[str, ...] = ()
