@@ -47,7 +47,7 @@ def told(stage, done, total):
 
 data_dir, batch = sys.argv[1:]
 settings = load_settings(data_dir=data_dir, embedding_profile="hash", partitions=2, embed_batch_turns=int(batch))
-asyncio.run(run_rebuild(settings, Path(data_dir) / "archive", carry=True, told=told))
+asyncio.run(run_rebuild(settings, Path(data_dir) / "archive", carry=True, progress=told))
 """
 
 
@@ -99,7 +99,7 @@ async def test_events_that_wait_for_the_archive_are_archived_first(settings: Set
         pass
     original = await contents_of(settings)
     shutil.rmtree(settings.data_dir / "vectors")
-    report = await run_rebuild(settings, archive, carry=True, told=quiet)
+    report = await run_rebuild(settings, archive, carry=True, progress=quiet)
     assert report.archived == len(EVENTS)
     assert await contents_of(settings) == original
 
@@ -116,7 +116,7 @@ async def test_kill_9_while_embedding_costs_only_what_was_not_stored(settings: S
     assert await drop_kept(settings, archive) == [], "what is being built is not old"
     assert await contents_of(settings) == original
 
-    report = await run_rebuild(settings, archive, carry=True, told=quiet)
+    report = await run_rebuild(settings, archive, carry=True, progress=quiet)
     assert 0 < report.verified - report.embedded <= BATCH
     assert await contents_of(settings) == original
     assert report.kept is not None
@@ -128,11 +128,11 @@ async def test_kill_9_while_embedding_costs_only_what_was_not_stored(settings: S
 async def test_a_running_node_is_not_rebuilt_under_its_feet(settings: Settings, archive: Path) -> None:
     async with node(settings, archive):
         with pytest.raises(Misconfigured, match=r"in use by process \d+: stop it"):
-            await run_rebuild(settings, archive, carry=True, told=quiet)
+            await run_rebuild(settings, archive, carry=True, progress=quiet)
 
 
 async def test_without_an_archive_there_is_nothing_to_rebuild_from(settings: Settings, archive: Path) -> None:
     switched_off = settings.model_copy(update={"archive": False})
     with pytest.raises(Misconfigured, match="LITHIFY_ARCHIVE is false"):
-        await run_rebuild(switched_off, archive, carry=True, told=quiet)
+        await run_rebuild(switched_off, archive, carry=True, progress=quiet)
     assert not settings.data_dir.exists()

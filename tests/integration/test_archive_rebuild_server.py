@@ -65,7 +65,7 @@ async def test_nothing_accepted_during_the_rebuild_is_missing_after_it(
     async with workers(settings, archive) as (producer, consumers):
         load = asyncio.create_task(keep_accepting(producer, consumers, stop))
         await eventually(lambda: consumers[0].tally.handled >= 50)
-        report = await run_rebuild(settings, archive, carry=True, told=quiet)
+        report = await run_rebuild(settings, archive, carry=True, progress=quiet)
         done = consumers[0].tally.handled
         await eventually(lambda: consumers[0].tally.handled >= done + 20)
         stop.set()

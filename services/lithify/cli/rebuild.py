@@ -40,7 +40,7 @@ def rebuild(
         report_dropped(asyncio.run(drop_kept(settings, archive)), as_json)
         return
     with StageBars() as bars:
-        report = asyncio.run(run_rebuild(settings, archive, carry=not archive_only, told=bars.show))
+        report = asyncio.run(run_rebuild(settings, archive, carry=not archive_only, progress=bars.show))
     report_rebuilt(report, as_json)
 
 

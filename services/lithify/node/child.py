@@ -14,13 +14,16 @@ from typing import Final
 
 import httpx
 
-from lithify.errors import Unavailable
+from lithify.errors import Misconfigured, Unavailable
+from lithify.settings import Settings
 
 # The first start may load a large model; a node that is not ready by then has a reason in its log.
 START_S: Final = 120.0
 STOP_S: Final = 60.0
 POLL_S: Final = 0.1
 LOG_TAIL: Final = 2_000
+# Parts of somebody's real memory: whatever runs on a child node must not write into them, nor read rules from them.
+FOREIGN: Final = ("redis_url", "qdrant_url", "archive_dir", "authored_dir")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,13 @@ def child_node(data_dir: Path, settings: Mapping[str, str]) -> Iterator[ChildNod
         yield node
     finally:
         _stop(process)
+
+
+def refuse_foreign_parts(settings: Settings, who: str) -> None:
+    """Raises Misconfigured if the settings name parts that would not be the child node's own."""
+    for name in FOREIGN:
+        if getattr(settings, name) is not None:
+            raise Misconfigured(f"{who} runs on parts of its own; unset LITHIFY_{name.upper()} for it")
 
 
 def free_port() -> int:

@@ -27,6 +27,7 @@ from lithify.settings import Settings
 from lithify.store import Record, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import ConsumerSettings, arm, crash_point, open_consumer
+from lithify.telemetry.progress import Progress
 
 MARKER: Final = "lithify.rebuild"
 ROLES: Final = frozenset(Role)
@@ -35,9 +36,6 @@ PREFIX: Final = f"{COLLECTION}-rebuild-"
 DECIDED: Final = tuple(item.name for item in fields(MemoryRecord) if item.name not in STATE)
 # A drain ends within one block after the last event.
 DRAIN_BLOCK_MS: Final = 100
-
-Told = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
 
 
 class NotVerified(LithifyError):
@@ -74,7 +72,7 @@ class Rebuild:
     batch: int
     carry: bool
     caught_up: Callable[[], Awaitable[None]]
-    told: Told
+    progress: Progress
     clock: Clock
     report: Report = field(default_factory=Report)
 
@@ -122,13 +120,13 @@ class Rebuild:
         """
         expected: dict[bytes, bytes] = {}
         findings = Findings()
-        newest = index_newest(self.archive, partial(self.told, "reading the archive"))
+        newest = index_newest(self.archive, partial(self.progress, "reading the archive"))
         done = 0
         for events in batched(read_newest(self.archive, newest, findings), self.batch):
             await self._add(collection, events, expected, live)
             crash_point("rebuild_batch")
             done += len(events)
-            self.told("catching up" if live else "embedding", done, len(newest))
+            self.progress("catching up" if live else "embedding", done, len(newest))
         self.report.archived = len(newest)
         self.report.torn_bytes = findings.torn_bytes
         self.report.damage = [str(damage) for damage in findings.damage]
@@ -175,7 +173,7 @@ class Rebuild:
             right += sum(digest(record.payload) == expected[UUID(record.id).bytes] for record in known)
             await self._remove(collection, {record.id for record in page} - {record.id for record in known})
             looked_at += len(page)
-            self.told("verifying", looked_at, total)
+            self.progress("verifying", looked_at, total)
         if right != len(expected) or await self.store.count(EVERY_TENANT, collection, Where()) != right:
             await self.store.drop(collection)
             clear_checkpoint(self.archive)
@@ -215,7 +213,7 @@ class Rebuild:
             await self.store.drop(former)
 
     async def _carry(self, source: str, target: str, *, live: bool) -> None:
-        carrier = Carrier(self.store, source, target, partial(self.told, "settling" if live else "carrying over"))
+        carrier = Carrier(self.store, source, target, partial(self.progress, "settling" if live else "carrying over"))
         carried = Counter(self.report.carried) + await carrier.carry(live=live)
         self.report.carried = dict(carried)
 
@@ -242,7 +240,7 @@ def marker(checkpoint: Checkpoint) -> Record:
     return Record(point_id(MARKER, MARKER, checkpoint.collection, MARKER), {"tenant": MARKER, "kind": MARKER})
 
 
-async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, told: Told) -> Report:
+async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, progress: Progress) -> Report:
     """Raises Misconfigured if a node is running on the data folder, whose embedded parts serve one process."""
     if not settings.archive:
         # Waiting for the archive would also leave a group behind that nobody reads for, and nothing would be trimmed.
@@ -253,7 +251,7 @@ async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, told: T
         redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
         caught_up = partial(archive_everything, settings, archive, redis)
-        rebuild = Rebuild(store, model, archive, settings.embed_batch_turns, carry, caught_up, told, system_clock)
+        rebuild = Rebuild(store, model, archive, settings.embed_batch_turns, carry, caught_up, progress, system_clock)
         return await rebuild.run()
 
 

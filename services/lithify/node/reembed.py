@@ -16,7 +16,6 @@ from lithify.errors import LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT
 from lithify.indexing import TextVectors, attach_vectors, embed_each, record_text
 from lithify.node.parts import Model, collection_spec, connect_store, once_reachable, open_model
-from lithify.node.rebuild import Told
 from lithify.settings import Settings
 from lithify.store import TIER_NAMES, CollectionSpec, Record, VectorStore, Where
 from lithify.store.checks import FIXED
@@ -24,6 +23,7 @@ from lithify.store.memory_record import COLLECTION
 from lithify.store.migration import id_in_family, is_embedded, linked_ids, migrate_payload, payload_digest
 from lithify.store.server import SPEC_AGE_S
 from lithify.streams import arm, crash_point
+from lithify.telemetry.progress import Progress
 
 MIDDLE: Final = "-reembed-"
 PREFIX: Final = f"{COLLECTION}{MIDDLE}"
@@ -66,7 +66,7 @@ class Reembed:
     batch: int
     # After this time no service writes vectors of the former model any more; see ServerStore.
     fence_s: float
-    told: Told
+    progress: Progress
     collection: str = COLLECTION
     report: Report = field(default_factory=Report)
 
@@ -128,7 +128,7 @@ class Reembed:
                 crash_point("reembed_batch")
                 changed += len(part)
             seen += len(page)
-            self.told(stage, seen, total)
+            self.progress(stage, seen, total)
         if len(expected) != seen:
             raise NotVerified(f"{seen - len(expected)} of {seen} records would share an id; {source} is as it was")
         return expected, changed
@@ -240,7 +240,7 @@ def changed_records(wanted: Iterable[Record], expected: Digests, present: Contai
     return [record for record, seen in known if seen not in (None, payload_digest(record.payload))]
 
 
-async def run_reembed(settings: Settings, told: Told) -> Report:
+async def run_reembed(settings: Settings, progress: Progress) -> Report:
     """Raises Misconfigured if a node is running on the data folder, whose embedded store serves one process."""
     arm(settings.crash_at)
     async with AsyncExitStack() as stack:
@@ -249,7 +249,7 @@ async def run_reembed(settings: Settings, told: Told) -> Report:
         fence_s = 0.0 if settings.qdrant_url is None else 2 * SPEC_AGE_S
         # Forgetting waits: what is forgotten here could otherwise come back from the copy.
         with whole_archive(settings.archive_folder):
-            return await moved(Reembed(store, model, settings.embed_batch_turns, fence_s, told))
+            return await moved(Reembed(store, model, settings.embed_batch_turns, fence_s, progress))
 
 
 async def moved(memories: Reembed) -> Report:

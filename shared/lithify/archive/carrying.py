@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lithify.archive.reader import Progress
 from lithify.events import EVERY_TENANT
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
+from lithify.telemetry.progress import StageProgress
 
 # Set by compaction on turns that are stored already; everything else about a turn comes from its event.
 STATE: Final = ("active", "compacted_into", "gating_score")
@@ -38,7 +38,7 @@ class Carrier:
     store: VectorStore
     source: str
     target: str
-    told: Progress
+    told: StageProgress
 
     async def carry(self, *, live: bool) -> Counter[str]:
         """Copy what the target lacks, and bring the state of its turns up to date; counted by kind, and as `state`.

@@ -1,7 +1,7 @@
 """Reads the archive from its beginning: every event once, in its newest form, past whatever damage there is."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +11,7 @@ from lithify.archive.segment import ArchiveSegment, parse_segment, segment_paths
 from lithify.errors import Invalid
 from lithify.events import Event
 from lithify.streams.progress import StreamId
-
-Progress = Callable[[int, int], None]
-"""Told how much is done and how much there is; when reading, in bytes."""
+from lithify.telemetry.progress import StageProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Findings:
     damage: list[Damage] = field(default_factory=list)
 
 
-def read_archive(archive: Path, findings: Findings, told: Progress | None = None) -> Iterator[ArchivedEvent]:
+def read_archive(archive: Path, findings: Findings, told: StageProgress | None = None) -> Iterator[ArchivedEvent]:
     """Every readable line, repeated ones too, segment by segment; also what is appended to an open segment so far.
 
     A segment that disappears meanwhile held forgotten events only. Raises Unavailable if the disk refuses.
@@ -118,7 +116,7 @@ class Newest:
         return True
 
 
-def index_newest(archive: Path, told: Progress | None = None) -> Newest:
+def index_newest(archive: Path, told: StageProgress | None = None) -> Newest:
     """One reading of everything, since the newest form of an event may lie anywhere behind the others."""
     newest = Newest()
     for archived in read_archive(archive, Findings(), told):

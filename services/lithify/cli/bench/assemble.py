@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -14,7 +14,6 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 from redis.asyncio import Redis
-from rich.progress import Progress
 from rich.table import Table
 
 from lithify.assembly.prompt.builder import ContextBuilder
@@ -23,7 +22,9 @@ from lithify.assembly.schema import AssembleRequest
 from lithify.assembly.service import AssemblyService
 from lithify.assembly.traces import TraceBook
 from lithify.cli.bench.corpus import PeopleCorpus
+from lithify.cli.bench.timing import measure_ms
 from lithify.cli.console import data, emit_json, talk
+from lithify.cli.progress import count_items
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
@@ -40,16 +41,18 @@ BATCH: Final = 256
 ROUNDS: Final = 200
 CROWDS: Final = (8, 32)
 COLD: Final = 40
-# Of records that are read once before the measurement.
+# Records that are read at once before the measurement.
 PAGE: Final = 2_000
 BUDGET: Final = 2_000
-PARTITIONS, TAIL_TURNS, TRACE_S = 4, 64, 600
+PARTITIONS: Final = 4
+TAIL_TURNS: Final = 64
+TRACE_S: Final = 600
 PROFILE: Final = RECALL.normalised()
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Milliseconds."""
+    """Half and nineteen of twenty took at most so many milliseconds."""
 
     what: str
     p50_ms: float
@@ -57,7 +60,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AssembleReport:
     """`ratio` is the median answer over the medians of embedding and raw search, measured between each other."""
 
     points: int
@@ -68,7 +71,9 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class AssembleBench:
+    """An assembly over a filled store, and the parts of it that are measured alone."""
+
     service: AssemblyService
     edge: EdgeStore
     embedder: Embedder
@@ -92,8 +97,9 @@ class Bench:
         await self.edge.query_batch(scope, COLLECTION, queries)
 
     def legs(self) -> list[Query]:
-        """Both legs with whole payloads, in one batch."""
-        text, where = self.corpus.question(), Where().equals("active", True)
+        """Returns both legs with whole payloads, for one batch."""
+        text = self.corpus.question()
+        where = Where().equals("active", True)
         dense = tier_vector(self.embedder.embed_query(text), self.embedder.manifest.dimensions)
         indices, values = self.analyser.query_vector(text)
         words = SparseVector(tuple(indices), tuple(values))
@@ -117,20 +123,20 @@ def assemble(
     data.print(f"{report.points:,} memories; an answer costs {report.ratio:.2f} x (embedding + one raw search)")
 
 
-async def measure(points: int, settings: Settings, rounds: int = ROUNDS) -> Report:
-    async with opened(points, settings) as bench:
+async def measure(points: int, settings: Settings, rounds: int = ROUNDS) -> AssembleReport:
+    async with open_bench(points, settings) as bench:
         seconds = await fill(bench.edge, bench.corpus)
-        cold = timing("answer, nothing read before", [await timed(bench.answer()) for _ in range(COLD)])
-        await read_all(bench.edge)
-        parts, alone = await floor_and_answers(bench, rounds)
-        crowds = [await crowd(bench, callers, max(4, rounds // callers)) for callers in CROWDS]
+        cold = summarise("answer, nothing read before", [await measure_ms(bench.answer()) for _ in range(COLD)])
+        await warm_up(bench.edge)
+        parts, alone = await measure_floor_and_answers(bench, rounds)
+        crowds = [await measure_crowd(bench, callers, max(4, rounds // callers)) for callers in CROWDS]
     embedding, searching = parts[0].p50_ms, parts[1].p50_ms
     ratio = round(alone.p50_ms / (embedding + searching), 2)
-    return Report(points, round(seconds, 1), parts, [alone, *crowds, cold], ratio)
+    return AssembleReport(points, round(seconds, 1), parts, [alone, *crowds, cold], ratio)
 
 
 @asynccontextmanager
-async def opened(points: int, settings: Settings) -> AsyncIterator[Bench]:
+async def open_bench(points: int, settings: Settings) -> AsyncIterator[AssembleBench]:
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lithify-bench-")))
         server = await stack.enter_async_context(EmbeddedRedis(folder / "redis"))
@@ -143,32 +149,36 @@ async def opened(points: int, settings: Settings) -> AsyncIterator[Bench]:
         await edge.ensure(CollectionSpec(COLLECTION, (low, middle, full), embedder.fingerprint))
         executor = stack.enter_context(ThreadPoolExecutor(2))
         corpus = PeopleCorpus(points, (low, middle, full), embedder.manifest.family)
-        yield bench_of(edge, embedder, executor, redis, corpus)
+        yield make_bench(edge, embedder, executor, redis, corpus)
 
 
-def bench_of(
+def make_bench(
     edge: EdgeStore, embedder: Embedder, executor: ThreadPoolExecutor, redis: Redis, corpus: PeopleCorpus
-) -> Bench:
+) -> AssembleBench:
     analyser = LexicalAnalyser()
     retriever = Retriever(edge, embedder, analyser, executor)
     builder = ContextBuilder(retriever, redis, PARTITIONS, TAIL_TURNS, profile=PROFILE)
-    service = AssemblyService(builder, TraceBook(redis, TRACE_S), system_clock)
-    return Bench(service, edge, embedder, analyser, executor, corpus)
+    return AssembleBench(
+        service=AssemblyService(builder, TraceBook(redis, TRACE_S), system_clock),
+        edge=edge,
+        embedder=embedder,
+        analyser=analyser,
+        executor=executor,
+        corpus=corpus,
+    )
 
 
 async def fill(edge: EdgeStore, corpus: PeopleCorpus) -> float:
     started = time.perf_counter()
-    with Progress(console=talk, transient=True, disable=not talk.is_terminal) as progress:
-        task = progress.add_task("filling the store", total=corpus.points)
+    with count_items("filling the store", corpus.points) as advance:
         for records in corpus.batches(BATCH):
             await edge.upsert(EVERY_TENANT, COLLECTION, records)
-            progress.advance(task, len(records))
-    await edge.optimise(COLLECTION)
+            advance(len(records))
     return time.perf_counter() - started
 
 
-async def read_all(edge: EdgeStore) -> None:
-    """So that a store in use is measured: with a million records, hardly anybody's had been touched otherwise."""
+async def warm_up(edge: EdgeStore) -> None:
+    """Reads every record, as in a store in use: with a million of them, hardly anybody's had been touched otherwise."""
     after: str | None = None
     while True:
         page = await edge.scroll(EVERY_TENANT, COLLECTION, Where(), limit=PAGE, after=after, with_vectors=(LEXICAL,))
@@ -177,35 +187,29 @@ async def read_all(edge: EdgeStore) -> None:
         after = page.next
 
 
-async def floor_and_answers(bench: Bench, rounds: int) -> tuple[list[Timing], Timing]:
-    """Taken in turn, so that a noisy machine hurts all of them alike."""
+async def measure_floor_and_answers(bench: AssembleBench, rounds: int) -> tuple[list[Timing], Timing]:
+    """Measures in turn, so that a noisy machine hurts all of them alike."""
     columns: dict[str, list[float]] = defaultdict(list)
     for _ in range(rounds):
         legs = bench.legs()
-        columns["embedding the query"].append(await timed(bench.embed()))
-        columns["one raw search, both legs"].append(await timed(bench.search(legs)))
-        columns["one raw search, dense only"].append(await timed(bench.search(legs[:1])))
-        columns["answer, 1 caller"].append(await timed(bench.answer()))
-    *parts, alone = [timing(name, column) for name, column in columns.items()]
+        columns["embedding the query"].append(await measure_ms(bench.embed()))
+        columns["one raw search, both legs"].append(await measure_ms(bench.search(legs)))
+        columns["one raw search, dense only"].append(await measure_ms(bench.search(legs[:1])))
+        columns["answer, 1 caller"].append(await measure_ms(bench.answer()))
+    *parts, alone = [summarise(name, column) for name, column in columns.items()]
     return parts, alone
 
 
-async def crowd(bench: Bench, callers: int, questions: int) -> Timing:
-    """Each caller asks again as soon as it is answered."""
+async def measure_crowd(bench: AssembleBench, callers: int, questions: int) -> Timing:
+    """Lets many callers ask, each again as soon as it is answered."""
 
     async def ask() -> list[float]:
-        return [await timed(bench.answer()) for _ in range(questions)]
+        return [await measure_ms(bench.answer()) for _ in range(questions)]
 
     taken = await asyncio.gather(*(ask() for _ in range(callers)))
-    return timing(f"answer, {callers} callers", [one for many in taken for one in many])
+    return summarise(f"answer, {callers} callers", [one for many in taken for one in many])
 
 
-async def timed(work: Awaitable[None]) -> float:
-    started = time.perf_counter()
-    await work
-    return (time.perf_counter() - started) * 1000
-
-
-def timing(what: str, taken: list[float]) -> Timing:
+def summarise(what: str, taken: list[float]) -> Timing:
     p50, p95 = np.percentile(taken, [50, 95]).tolist()
     return Timing(what, round(p50, 3), round(p95, 3))

@@ -10,11 +10,11 @@ from typing import Annotated, Final
 
 import numpy as np
 import typer
-from rich.progress import track
 from rich.table import Table
 
-from lithify.cli.calibrate.tier_data import Group, TierData, embedded_data, synthetic_data
-from lithify.cli.console import data, emit_json, talk
+from lithify.cli.calibrate.tier_data import TierData, TierGroup, embed_dataset, make_synthetic_data
+from lithify.cli.console import data, emit_json
+from lithify.cli.progress import count_items
 from lithify.embedding import load_configured_embedder
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.errors import Invalid
@@ -32,8 +32,8 @@ TEXT: Final = "a turn of ordinary length, as people write them to their agents "
 
 
 @dataclass(slots=True)
-class Tally:
-    """What was seen of all questions so far; times in seconds."""
+class CascadeTally:
+    """Collects what was seen of all questions so far; times in seconds."""
 
     overlaps: list[float] = field(default_factory=list)
     exits: Counter[str] = field(default_factory=Counter)
@@ -42,7 +42,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CascadeReport:
     """`time_saved` is negative where the cascade takes longer."""
 
     data: str
@@ -70,18 +70,18 @@ def cascade(
     steps = calibrated_cascade(embedder, settings.models_dir)
     if not steps.lower:
         raise Invalid(f"{embedder.manifest.name} is not calibrated; run `lithify calibrate tiers` first")
-    material = embedded_data(source, embedder) if source else synthetic_data(points, embedder.manifest.dimensions)
+    material = embed_dataset(source, embedder) if source else make_synthetic_data(points, embedder.manifest.dimensions)
     report = asyncio.run(measure(material, steps))
     if as_json:
         emit_json(asdict(report))
     else:
-        data.print(table(report))
+        data.print(report_table(report))
 
 
-async def measure(material: TierData, steps: Cascade) -> Report:
+async def measure(material: TierData, steps: Cascade) -> CascadeReport:
     with tempfile.TemporaryDirectory(prefix="lithify-bench-") as folder:
         store = EdgeStore(Path(folder))
-        tally = Tally()
+        tally = CascadeTally()
         try:
             low, middle, full = steps.dims
             await store.ensure(CollectionSpec(TENANT, (low, middle, full), TENANT))
@@ -91,31 +91,32 @@ async def measure(material: TierData, steps: Cascade) -> Report:
                 await compare(store, group, steps, tally)
         finally:
             await store.close()
-    return report_of(material, steps, tally)
+    return make_report(material, steps, tally)
 
 
-async def fill(store: EdgeStore, group: Group, steps: Cascade) -> None:
-    starts = range(0, len(group.documents), BATCH)
-    for start in track(starts, f"storing {group.name}", console=talk, disable=not talk.is_terminal, transient=True):
-        tiers = tier_vectors(group.documents[start : start + BATCH], steps.dims)
-        records = [
-            record(group.name, start + n, dict(zip(TIER_NAMES, rows, strict=True)))
-            for n, rows in enumerate(zip(*tiers, strict=True))
-        ]
-        await store.upsert(TenantScope(TENANT), TENANT, records)
+async def fill(store: EdgeStore, group: TierGroup, steps: Cascade) -> None:
+    with count_items(f"storing {group.name}", len(group.documents)) as advance:
+        for start in range(0, len(group.documents), BATCH):
+            tiers = tier_vectors(group.documents[start : start + BATCH], steps.dims)
+            records = [
+                make_record(group.name, start + n, dict(zip(TIER_NAMES, rows, strict=True)))
+                for n, rows in enumerate(zip(*tiers, strict=True))
+            ]
+            await store.upsert(TenantScope(TENANT), TENANT, records)
+            advance(len(records))
 
 
-def record(user: str, number: int, vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> Record:
+def make_record(user: str, number: int, vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> Record:
     payload = {"tenant": TENANT, "user": user, "kind": "turn", "event_id": f"{user}-{number}", "text": TEXT}
     return Record(point_id(TENANT, "turn", payload["event_id"], TENANT), payload, vectors)
 
 
-async def compare(store: EdgeStore, group: Group, steps: Cascade, tally: Tally) -> None:
-    """Both ways for every question, and in turns, so that neither profits from the other's warm memory."""
+async def compare(store: EdgeStore, group: TierGroup, steps: Cascade, tally: CascadeTally) -> None:
+    """Asks every question both ways and in turns, so that neither profits from the other's warm memory."""
     full = Cascade(steps.dims[-1:], ())
     for number, question in enumerate(group.questions):
         ways = (full, steps) if number % 2 else (steps, full)
-        answers = {way: await timed(store, group.name, question, way) for way in ways}
+        answers = {way: await search_timed(store, group.name, question, way) for way in ways}
         (truth, full_s), (found, cascade_s) = answers[full], answers[steps]
         ids = {hit.id for hit in truth.hits}
         tally.overlaps.append(len(ids & {hit.id for hit in found.hits}) / len(ids))
@@ -124,21 +125,23 @@ async def compare(store: EdgeStore, group: Group, steps: Cascade, tally: Tally) 
         tally.cascade_s.append(cascade_s)
 
 
-async def timed(
+async def search_timed(
     store: EdgeStore, user: str, question: np.ndarray[tuple[int], np.dtype[np.float32]], steps: Cascade
 ) -> tuple[CascadeAnswer, float]:
-    """With what it takes to know that the tiers are complete."""
-    scope, where = TenantScope(TENANT, user), Where()
+    """Searches and returns the seconds, with what it takes to know that the tiers are complete."""
+    scope = TenantScope(TENANT, user)
+    where = Where()
     started = time.perf_counter()
     usable = await complete_tiers(store, scope, TENANT, where, steps)
     answer = await search_cascade(store, scope, TENANT, where, question, LIMIT, steps, usable)
     return answer, time.perf_counter() - started
 
 
-def report_of(material: TierData, steps: Cascade, tally: Tally) -> Report:
+def make_report(material: TierData, steps: Cascade, tally: CascadeTally) -> CascadeReport:
     asked = len(tally.overlaps)
-    full, ours = np.array(tally.full_s) * 1000, np.array(tally.cascade_s) * 1000
-    return Report(
+    full = np.array(tally.full_s) * 1000
+    ours = np.array(tally.cascade_s) * 1000
+    return CascadeReport(
         data=material.name,
         data_sha256=material.sha256,
         documents=material.documents,
@@ -154,7 +157,7 @@ def report_of(material: TierData, steps: Cascade, tally: Tally) -> Report:
     )
 
 
-def table(report: Report) -> Table:
+def report_table(report: CascadeReport) -> Table:
     exits = ", ".join(f"{tier} {share:.0%}" for tier, share in report.exits.items())
     grid = Table("", report.data, title=f"{report.documents:,} records, {report.questions} questions")
     grid.add_row("top-10 overlap with full search", f"{report.overlap:.3f}")

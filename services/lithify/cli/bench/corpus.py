@@ -41,7 +41,7 @@ SYLLABLES: Final = (
 
 
 class PeopleCorpus:
-    """The same in every run; vectors are random, words are made up of syllables."""
+    """Makes the same records in every run; vectors are random, words are made up of syllables."""
 
     def __init__(self, points: int, tiers: tuple[int, ...], family: str) -> None:
         self.points = points
@@ -51,7 +51,7 @@ class PeopleCorpus:
         self._random = np.random.default_rng(20)
         share = 1.0 / (np.arange(VOCABULARY) + HEAD)
         self._cumulative = np.cumsum(share / share.sum())
-        self._words = [made_word(number) for number in range(VOCABULARY)]
+        self._words = [make_word(number) for number in range(VOCABULARY)]
         analyser = LexicalAnalyser()
         self._terms = [analyser.query_vector(word)[0] for word in self._words]
 
@@ -63,7 +63,7 @@ class PeopleCorpus:
             yield [self._record(number, vector) for number, vector in zip(numbers, vectors, strict=True)]
 
     def somebody(self) -> tuple[TenantScope, str]:
-        """Who asks, and in which session."""
+        """Draws who asks, and in which session."""
         user = int(self._random.integers(self._users))
         return TenantScope(tenant_of(user), f"user-{user}", shared=True), f"session-{self._random.integers(10)}"
 
@@ -72,7 +72,8 @@ class PeopleCorpus:
 
     def _record(self, number: int, vector: npt.NDArray[np.float32]) -> Record:
         user, seq = number % self._users, number // self._users
-        tenant, session = tenant_of(user), f"session-{seq // TURNS_PER_SESSION}"
+        tenant = tenant_of(user)
+        session = f"session-{seq // TURNS_PER_SESSION}"
         words = self._draw(WORDS)
         memory = MemoryRecord(
             tenant=tenant,
@@ -104,7 +105,7 @@ def tenant_of(user: int) -> str:
     return "big" if user % BIG_EVERY == 0 else f"tenant-{user // USERS_PER_TENANT}"
 
 
-def made_word(number: int) -> str:
-    """Four syllables that no other number has."""
+def make_word(number: int) -> str:
+    """Puts four syllables together that no other number has."""
     base = len(SYLLABLES)
     return "".join(SYLLABLES[number // base**place % base] for place in range(4))

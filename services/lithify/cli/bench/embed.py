@@ -2,7 +2,6 @@
 
 import random
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
+from lithify.cli.bench.timing import measure_seconds
 from lithify.cli.console import data, emit_json
 from lithify.embedding import load_configured_embedder
 from lithify.embedding.inference import EncoderModel, Feed, pad_rows, plan_batches
@@ -35,7 +35,7 @@ WORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class EmbedReport:
-    """Texts per second of ours, everything included, and of the bare inference; what part of the latter we reach."""
+    """Texts per second of ours, everything included, and of the bare inference; `ratio` is what part of it we reach."""
 
     profile: str
     variant: str | None
@@ -66,7 +66,7 @@ def embed(
 
 
 def bench_embed(settings: Settings, texts: int) -> EmbedReport:
-    """Raises Misconfigured if the profile is not built, Invalid for the hash fallback, which runs no model."""
+    """Measures the configured profile. Raises Misconfigured if it is not built, Invalid for one that runs no model."""
     profile = settings.embedding_profile
     embedder = load_configured_embedder(settings)
     if not isinstance(embedder, OnnxEmbedder):
@@ -89,7 +89,7 @@ def bench_embed(settings: Settings, texts: int) -> EmbedReport:
 
 
 def sample_texts(count: int) -> list[str]:
-    """The same texts in every run."""
+    """Makes the same texts in every run."""
     choose = random.Random(SEED)  # noqa: S311 - made to repeat, not to be secret
     lengths = [LONG if n % 50 == 49 else choose.choice(LENGTHS) for n in range(count)]
     words = WORDS.split()
@@ -97,7 +97,7 @@ def sample_texts(count: int) -> list[str]:
 
 
 def direct_feeds(embedder: OnnxEmbedder, model: EncoderModel, texts: Sequence[str], budget: int) -> list[Feed]:
-    """What the runtime is given for these texts, ready made: the batches are ours, their making is not counted."""
+    """Makes what the runtime is given for these texts: the batches are ours, their making is not counted."""
     rows = [row for text in texts for row in embedder.windows(text)]
     batches = plan_batches([len(row) for row in rows], budget)
     return [model.feed(*pad_rows([rows[i] for i in batch])) for batch in batches]
@@ -109,7 +109,7 @@ def run_all(model: EncoderModel, feeds: Sequence[Feed]) -> None:
 
 
 def duel(ours: Callable[[], object], raw: Callable[[], object]) -> tuple[list[float], list[float]]:
-    """Seconds of both in each round, measured right after one another; who begins changes."""
+    """Returns the seconds of both in each round, measured right after one another; who begins changes."""
     times: tuple[list[float], list[float]] = ([], [])
     for number in range(ROUNDS):
         sides = [(times[0], ours), (times[1], raw)]
@@ -118,13 +118,7 @@ def duel(ours: Callable[[], object], raw: Callable[[], object]) -> tuple[list[fl
     return times
 
 
-def measure_seconds(call: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
-
-
 def query_milliseconds(embedder: OnnxEmbedder, texts: Sequence[str]) -> float:
-    """Median over short questions."""
+    """Returns the median over short questions."""
     questions = [" ".join(text.split()[:8]) for text in texts[:QUERIES]]
     return 1000 * statistics.median(measure_seconds(partial(embedder.embed_query, question)) for question in questions)

@@ -12,7 +12,8 @@ import typer
 from rich.table import Table
 
 from lithify.batching import batched
-from lithify.cli.bench.embed import measure_seconds, sample_texts
+from lithify.cli.bench.embed import sample_texts
+from lithify.cli.bench.timing import measure_seconds
 from lithify.cli.console import data, emit_json
 from lithify.cli.service import connect
 from lithify.client import Memory, Turn

@@ -2,8 +2,6 @@
 
 import asyncio
 import tempfile
-import time
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,16 +10,17 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from lithify.cli.bench.store import SPEC, Corpus, fill
+from lithify.cli.bench.store import SPEC, RecordCorpus, fill
+from lithify.cli.bench.timing import measure_ms
 from lithify.cli.console import data, emit_json
 from lithify.events import EVERY_TENANT, AnyTenant
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.keywords import keywords
-from lithify.memory.ranking.profile import RECALL, SEED
+from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import score_pass2
-from lithify.store import EdgeStore, Query, Where
+from lithify.store import EdgeStore, Query
 
 CANDIDATES: Final = 1_000
 HITS: Final = 24
@@ -65,8 +64,11 @@ def score(
 
 
 async def measure(points: int) -> ScoreReport:
-    candidates, asked = made_candidates(), keywords(QUESTION)
-    corpus = Corpus()
+    candidates = make_candidates()
+    asked = keywords(QUESTION)
+    recall_profile = RECALL.normalised()
+    seed_profile = SEED.normalised()
+    corpus = RecordCorpus()
     with tempfile.TemporaryDirectory(prefix="lithify-bench-") as folder:
         edge = EdgeStore(Path(folder))
         try:
@@ -75,43 +77,38 @@ async def measure(points: int) -> ScoreReport:
             # Interleaved, so that a noisy machine hurts all of them alike.
             rounds = [
                 (
-                    await timed(pass2(candidates, asked, recall=True)),
-                    await timed(pass2(candidates, asked, recall=False)),
-                    await timed(search(edge, corpus, EVERY_TENANT)),
-                    await timed(search(edge, corpus, corpus.scope())),
+                    await measure_ms(score_candidates(candidates, asked, recall_profile)),
+                    await measure_ms(score_candidates(candidates, asked, seed_profile)),
+                    await measure_ms(search(edge, corpus.dense_query(HITS), EVERY_TENANT)),
+                    await measure_ms(search(edge, corpus.dense_query(HITS), corpus.scope())),
                 )
                 for _ in range(ROUNDS)
             ]
         finally:
             await edge.close()
     recall, seed, everything, user = np.median(rounds, axis=0).tolist()
-    return ScoreReport(points, len(candidates), recall, seed, everything, user, recall / everything, recall / user)
+    return ScoreReport(
+        points=points,
+        candidates=len(candidates),
+        recall_ms=recall,
+        seed_ms=seed,
+        search_all_ms=everything,
+        search_user_ms=user,
+        ratio_all=recall / everything,
+        ratio_user=recall / user,
+    )
 
 
-async def timed(work: Callable[[], Awaitable[object]]) -> float:
-    started = time.perf_counter()
-    await work()
-    return (time.perf_counter() - started) * 1000
+async def score_candidates(candidates: list[Candidate], asked: tuple[str, ...], profile: Profile) -> None:
+    """Runs the call that assembly makes for an answer."""
+    score_pass2(candidates, asked, profile, NOW_MS, 9.0)
 
 
-def pass2(candidates: list[Candidate], asked: tuple[str, ...], *, recall: bool) -> Callable[[], Awaitable[object]]:
-    async def run() -> object:
-        return score_pass2(candidates, asked, (RECALL if recall else SEED).normalised(), NOW_MS, 9.0)
-
-    return run
+async def search(edge: EdgeStore, query: Query, scope: AnyTenant) -> None:
+    await edge.query_batch(scope, SPEC.name, [query])
 
 
-def search(edge: EdgeStore, corpus: Corpus, scope: AnyTenant) -> Callable[[], Awaitable[object]]:
-    [dense, _] = corpus.queries()
-    query = Query(Where(), dense.using, dense.vector, HITS)
-
-    async def run() -> object:
-        return await edge.query_batch(scope, SPEC.name, [query])
-
-    return run
-
-
-def made_candidates() -> list[Candidate]:
+def make_candidates() -> list[Candidate]:
     """Returns the same candidates in every run, as a search gives them to assembly."""
     random = np.random.default_rng(8)
     texts = [" ".join(random.choice(WORDS.split(), 18)) for _ in range(CANDIDATES)]

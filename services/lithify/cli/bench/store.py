@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final
 
 import numpy as np
 import typer
-from rich.progress import Progress
 from rich.table import Table
 
-from lithify.cli.console import data, emit_json, talk
+from lithify.cli.console import data, emit_json
+from lithify.cli.progress import count_items
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.store import TIER_NAMES, CollectionSpec, EdgeStore, Query, Record, SparseVector, Where, point_id
 
@@ -32,7 +32,7 @@ VOCABULARY, WORDS, HEAD = 30_000, 30, 50
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Of searches for one user, dense and lexical in one batch; `worst` shows what a stall costs."""
+    """How long searches for one user take, dense and lexical in one batch; `worst` shows what a stall costs."""
 
     during: str
     searches: int
@@ -42,15 +42,15 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StoreReport:
     points: int
     upserts_per_second: float
     searches: list[Latency]
     optimise_seconds: float
 
 
-class Corpus:
-    """Random records of many tenants, the same in every run."""
+class RecordCorpus:
+    """Makes random records of many tenants, the same in every run."""
 
     def __init__(self) -> None:
         self._random = np.random.default_rng(20)
@@ -69,6 +69,10 @@ class Corpus:
         sparse = SparseVector(words.indices[:8], (1.0,) * len(words.indices[:8]))
         where = Where().equals("active", True)
         return [Query(where, "l3", record.vectors["l3"], LIMIT), Query(where, "lexical", sparse, LIMIT)]
+
+    def dense_query(self, limit: int) -> Query:
+        [record] = self.records(1)
+        return Query(Where(), "l3", record.vectors["l3"], limit)
 
     def scope(self) -> TenantScope:
         return TenantScope(self._tenant(), self._pick("user", USERS))
@@ -119,36 +123,36 @@ def store(
     data.print(f"optimising took {report.optimise_seconds:.1f} s")
 
 
-async def measure(points: int) -> Report:
+async def measure(points: int) -> StoreReport:
     with tempfile.TemporaryDirectory(prefix="lithify-bench-") as folder:
-        edge, corpus = EdgeStore(Path(folder)), Corpus()
+        edge = EdgeStore(Path(folder))
+        corpus = RecordCorpus()
         try:
             await edge.ensure(SPEC)
             seconds = await fill(edge, corpus, points)
-            rows = [await searched(edge, corpus, "nothing else")]
-            async with beside(write_forever(edge, corpus)):
-                rows.append(await searched(edge, corpus, "writing"))
+            rows = [await measure_searches(edge, corpus, "nothing else")]
+            async with run_beside(write_forever(edge, corpus)):
+                rows.append(await measure_searches(edge, corpus, "writing"))
             started = time.perf_counter()
-            async with beside(edge.optimise(SPEC.name)) as optimising:
-                rows.append(await searched(edge, corpus, "optimising", optimising))
+            async with run_beside(edge.optimise(SPEC.name)) as optimising:
+                rows.append(await measure_searches(edge, corpus, "optimising", optimising))
             optimise_seconds = time.perf_counter() - started
-            rows.append(await searched(edge, corpus, "nothing else, once optimised"))
+            rows.append(await measure_searches(edge, corpus, "nothing else, once optimised"))
         finally:
             await edge.close()
-    return Report(points, points / seconds, rows, optimise_seconds)
+    return StoreReport(points, points / seconds, rows, optimise_seconds)
 
 
-async def fill(edge: EdgeStore, corpus: Corpus, points: int) -> float:
-    """Seconds inside the store: making the records is not its work."""
+async def fill(edge: EdgeStore, corpus: RecordCorpus, points: int) -> float:
+    """Counts the seconds inside the store: making the records is not its work."""
     seconds = 0.0
-    with Progress(console=talk, transient=True, disable=not talk.is_terminal) as progress:
-        task = progress.add_task("filling the store", total=points)
+    with count_items("filling the store", points) as advance:
         for size in batch_sizes(points):
             records = corpus.records(size)
             started = time.perf_counter()
             await edge.upsert(EVERY_TENANT, SPEC.name, records)
             seconds += time.perf_counter() - started
-            progress.advance(task, size)
+            advance(size)
     return seconds
 
 
@@ -158,13 +162,13 @@ def batch_sizes(points: int) -> Iterator[int]:
         points -= BATCH
 
 
-async def write_forever(edge: EdgeStore, corpus: Corpus) -> None:
+async def write_forever(edge: EdgeStore, corpus: RecordCorpus) -> None:
     while True:
         await edge.upsert(EVERY_TENANT, SPEC.name, corpus.records(BATCH))
 
 
 @asynccontextmanager
-async def beside(work: Awaitable[Any]) -> AsyncIterator["asyncio.Future[Any]"]:
+async def run_beside(work: Awaitable[Any]) -> AsyncIterator["asyncio.Future[Any]"]:
     task = asyncio.ensure_future(work)
     await asyncio.sleep(0)
     try:
@@ -175,11 +179,14 @@ async def beside(work: Awaitable[Any]) -> AsyncIterator["asyncio.Future[Any]"]:
             await task
 
 
-async def searched(edge: EdgeStore, corpus: Corpus, during: str, busy: "asyncio.Future[Any] | None" = None) -> Latency:
-    """A fixed number of searches, or as many as get through while something is busy."""
+async def measure_searches(
+    edge: EdgeStore, corpus: RecordCorpus, during: str, busy: "asyncio.Future[Any] | None" = None
+) -> Latency:
+    """Runs a fixed number of searches, or as many as get through while something is busy."""
     taken: list[float] = []
     while len(taken) < SEARCHES if busy is None else not busy.done():
-        scope, queries = corpus.scope(), corpus.queries()
+        scope = corpus.scope()
+        queries = corpus.queries()
         started = time.perf_counter()
         await edge.query_batch(scope, SPEC.name, queries)
         taken.append((time.perf_counter() - started) * 1000)

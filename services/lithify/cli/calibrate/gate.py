@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from lithify.cli.calibrate.corpus.labelled import LabelledTurn, read_turns, shipped_turns
-from lithify.cli.calibrate.gate_replay import Spoken, embedded, learned_from, learned_from_others, replay
+from lithify.cli.calibrate.gate_replay import EmbeddedTurn, embed_turns, learn_from, learn_from_others, replay
 from lithify.cli.console import data, emit_json, talk
 from lithify.embedding import load_configured_embedder
 from lithify.errors import Invalid
@@ -31,8 +31,8 @@ LEARN_HELP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """A turn, its score, and whether it was kept."""
+class ScoredTurn:
+    """A turn that was scored, and whether it was kept."""
 
     turn: LabelledTurn
     score: float
@@ -68,49 +68,40 @@ def gate(
     learned from, each user is judged by what the others taught.
     """
     turns = read_turns(file) if file else shipped_turns()
-    scored = [
-        Scored(turn, turn.score, turn.score >= (threshold or PATTERN_THRESHOLD))
-        for turn in turns
-        if turn.score is not None
-    ]
+    usual = PATTERN_THRESHOLD if threshold is None else threshold
+    scored = [ScoredTurn(turn, turn.score, turn.score >= usual) for turn in turns if turn.score is not None]
     if len(scored) == len(turns):
-        report = measured(scored, "given", threshold or PATTERN_THRESHOLD, wanted)
+        report = make_report(scored, "given", usual, wanted)
     else:
-        trial = Trial.opened(turns, load_settings())
+        trial = GateTrial.open(turns, load_settings())
         if learn:
-            write_worth(learn, learned_from(trial.spoken, trial.family))
-        judges = trial.judges(evidence, threshold, own=bool(learn) or file is None)
-        report = measured(trial.scored(judges), evidence, next(iter(judges.values())).config.threshold, wanted)
+            write_worth(learn, learn_from(trial.spoken, trial.family))
+        gates = trial.gates(evidence, threshold, own=bool(learn) or file is None)
+        report = make_report(trial.score(gates), evidence, next(iter(gates.values())).config.threshold, wanted)
     if as_json:
-        emit_json(plain(report))
+        emit_json(report_fields(report))
     else:
         show(report)
 
 
-def known_scores(turns: Sequence[LabelledTurn], threshold: float) -> list[Scored] | None:
-    """None if one is missing."""
-    scored = [Scored(turn, turn.score, turn.score >= threshold) for turn in turns if turn.score is not None]
-    return scored if len(scored) == len(turns) else None
-
-
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """Turns on their way through the gate of an embedding profile."""
+class GateTrial:
+    """Sends turns through the gate of an embedding profile."""
 
-    spoken: list[Spoken]
+    spoken: list[EmbeddedTurn]
     family: str
     profile: Path
     merge_at: float
 
     @classmethod
-    def opened(cls, turns: Sequence[LabelledTurn], settings: Settings) -> Self:
-        """Raises Misconfigured if the model is missing."""
+    def open(cls, turns: Sequence[LabelledTurn], settings: Settings) -> Self:
+        """Embeds the turns with the configured model. Raises Misconfigured if it is missing."""
         embedder = load_configured_embedder(settings)
         folder = settings.models_dir / settings.embedding_profile
-        return cls(embedded(turns, embedder), embedder.manifest.family, folder, settings.gate_merge)
+        return cls(embed_turns(turns, embedder), embedder.manifest.family, folder, settings.gate_merge)
 
-    def judges(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, TurnGate]:
-        """By user; `own` turns are those the gate has learned from."""
+    def gates(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, TurnGate]:
+        """Returns a gate for each user; `own` turns are those the gate has learned from."""
         users = sorted({one.turn.user for one in self.spoken})
         worths = self._worths(users, own=own) if evidence == "learned" else {}
         config = gate_config(evidence, worths.get(users[0]), threshold)
@@ -119,19 +110,19 @@ class Trial:
 
     def _worths(self, users: Sequence[str], *, own: bool) -> dict[str, Worth]:
         if own:
-            return learned_from_others(self.spoken, self.family)
+            return learn_from_others(self.spoken, self.family)
         worth = find_worth(self.profile, self.family)
         if worth is None:
             raise Invalid(f"nothing was learned for {self.family} yet; learn it (--learn), or choose gp1 or gp2")
         return dict.fromkeys(users, worth)
 
-    def scored(self, judges: Mapping[str, TurnGate]) -> list[Scored]:
-        verdicts = replay(self.spoken, judges)
-        pairs = zip(self.spoken, verdicts, strict=True)
-        return [Scored(one.turn, verdict.decision.score, verdict.memory_id is not None) for one, verdict in pairs]
+    def score(self, gates: Mapping[str, TurnGate]) -> list[ScoredTurn]:
+        decisions = replay(self.spoken, gates)
+        pairs = zip(self.spoken, decisions, strict=True)
+        return [ScoredTurn(one.turn, made.decision.score, made.memory_id is not None) for one, made in pairs]
 
 
-def measured(scored: Sequence[Scored], evidence: str, threshold: float, wanted: float) -> GateReport:
+def make_report(scored: Sequence[ScoredTurn], evidence: str, threshold: float, wanted: float) -> GateReport:
     seen = Counter(one.turn.kind for one in scored)
     kept = Counter(one.turn.kind for one in scored if one.kept)
     by_kind = {kind: (seen[kind], kept[kind]) for kind in sorted(seen)}
@@ -144,7 +135,7 @@ def measured(scored: Sequence[Scored], evidence: str, threshold: float, wanted: 
     return replace(report, quality=measure, steps=steps, suggested=suggested_threshold(steps, wanted))
 
 
-def plain(report: GateReport) -> dict[str, Any]:
+def report_fields(report: GateReport) -> dict[str, Any]:
     fields = asdict(report)
     if report.quality is not None:
         fields["quality"] |= {"precision": report.quality.precision, "recall": report.quality.recall}
@@ -152,19 +143,19 @@ def plain(report: GateReport) -> dict[str, Any]:
 
 
 def show(report: GateReport) -> None:
-    data.print(bars(report))
+    data.print(score_table(report))
     if any(report.by_kind):
-        data.print(kinds(report))
+        data.print(kind_table(report))
     if report.quality is None:
         talk.print("no labels: add `keep` to every line for precision, recall and a threshold")
         return
     measure = report.quality
     data.print(f"precision {measure.precision:.3f}, recall {measure.recall:.3f} at {report.threshold:.3f}")
-    data.print(curve(report.steps))
+    data.print(step_table(report.steps))
     data.print("suggested threshold: " + ("none" if report.suggested is None else f"{report.suggested:.3f}"))
 
 
-def bars(report: GateReport) -> Table:
+def score_table(report: GateReport) -> Table:
     table = Table("score from", "turns", "", title=f"Gating scores by {report.evidence}")
     most = max(report.scores) or 1
     for number, count in enumerate(report.scores):
@@ -172,14 +163,14 @@ def bars(report: GateReport) -> Table:
     return table
 
 
-def kinds(report: GateReport) -> Table:
+def kind_table(report: GateReport) -> Table:
     table = Table("kind", "turns", "kept", title="What was kept")
     for kind, (turns, kept) in report.by_kind.items():
         table.add_row(kind, str(turns), str(kept))
     return table
 
 
-def curve(steps: Sequence[Step]) -> Table:
+def step_table(steps: Sequence[Step]) -> Table:
     table = Table("score from", "useful", "turns", title="P(useful | score), isotonic")
     for step in steps:
         table.add_row(f"{step.least:.3f}", f"{step.share:.0%}", str(step.turns))

@@ -21,50 +21,51 @@ from lithify.store import Record, Vector
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class EmbeddedTurn:
     """A turn with its full vector."""
 
     turn: LabelledTurn
     vector: Vector
 
 
-def embedded(turns: Sequence[LabelledTurn], embedder: Embedder) -> list[Spoken]:
+def embed_turns(turns: Sequence[LabelledTurn], embedder: Embedder) -> list[EmbeddedTurn]:
     tiers = embed_tiers([turn.text for turn in turns], embedder)
-    return [Spoken(turn, tier[FULL_TIER]) for turn, tier in zip(turns, tiers, strict=True)]
+    return [EmbeddedTurn(turn, tier[FULL_TIER]) for turn, tier in zip(turns, tiers, strict=True)]
 
 
-def replay(spoken: Sequence[Spoken], judges: Mapping[str, TurnGate]) -> list[GatedTurn]:
-    """Each user has a memory of their own, and a judge."""
+def replay(spoken: Sequence[EmbeddedTurn], gates: Mapping[str, TurnGate]) -> list[GatedTurn]:
+    """Decides about every turn in its order; each user has a memory of their own, and a gate."""
     memory = BatchMemory()
     decided: list[GatedTurn] = []
     said: defaultdict[str, list[Vector]] = defaultdict(list)
     for number, one in enumerate(spoken):
-        turn, earlier = stored(number, one), said[one.turn.user]
+        turn = make_stored_turn(number, one)
+        earlier = said[one.turn.user]
         scores = sorted((float(np.dot(one.vector, other)) for other in earlier), reverse=True)
-        gated = judges[one.turn.user].decide(turn, scores[:TURN_NEIGHBOURS], memory.find_nearest(turn, ()))
+        gated = gates[one.turn.user].decide(turn, scores[:TURN_NEIGHBOURS], memory.find_nearest(turn, ()))
         memory.add(gated)
         earlier.append(one.vector)
         decided.append(gated)
     return decided
 
 
-def stored(number: int, spoken: Spoken) -> StoredTurn:
+def make_stored_turn(number: int, spoken: EmbeddedTurn) -> StoredTurn:
     turn = spoken.turn
     payload = {"tenant": "", "user": turn.user, "event_id": str(number), "text": turn.text, "ts": number}
     return StoredTurn(Record(f"turn {number}", payload, {FULL_TIER: spoken.vector}), f"memory {number}")
 
 
-def learned_from(spoken: Sequence[Spoken], family: str) -> Worth:
-    """Raises Invalid if a turn has no label."""
+def learn_from(spoken: Sequence[EmbeddedTurn], family: str) -> Worth:
+    """Learns from the labels what is worth keeping. Raises Invalid if a turn has none."""
     labels = [one.turn.keep for one in spoken if one.turn.keep is not None]
     if len(labels) < len(spoken):
         raise Invalid(f"{len(spoken) - len(labels)} of {len(spoken)} turns have no label; learning needs all of them")
     return learn(family, [one.turn.text for one in spoken], [one.vector for one in spoken], labels)
 
 
-def learned_from_others(spoken: Sequence[Spoken], family: str) -> dict[str, Worth]:
-    """For each user what the other users teach: nothing is judged by what it was learned from."""
+def learn_from_others(spoken: Sequence[EmbeddedTurn], family: str) -> dict[str, Worth]:
+    """Learns for each user from the other users: nothing is judged by what it was learned from."""
     users = {one.turn.user for one in spoken}
     if len(users) < 2:
         raise Invalid("turns of at least two users are needed to judge each by what the others teach")
-    return {user: learned_from([one for one in spoken if one.turn.user != user], family) for user in sorted(users)}
+    return {user: learn_from([one for one in spoken if one.turn.user != user], family) for user in sorted(users)}

@@ -8,10 +8,9 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from rich.progress import track
 
 from lithify.batching import batched
-from lithify.cli.console import talk
+from lithify.cli.progress import count_items
 from lithify.embedding import Embedder, Vectors
 from lithify.evaluation.datasets import load_dataset
 
@@ -26,7 +25,7 @@ NEAREST: Final = (0.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TierGroup:
     """Questions are asked about the texts of their own group only."""
 
     name: str
@@ -36,9 +35,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class TierData:
+    """Vectors of texts and questions; the digest names what they were made of."""
+
     name: str
     sha256: str
-    groups: tuple[Group, ...]
+    groups: tuple[TierGroup, ...]
 
     @property
     def documents(self) -> int:
@@ -49,29 +50,31 @@ class TierData:
         return sum(len(group.questions) for group in self.groups)
 
 
-def embedded_data(folder: Path, embedder: Embedder) -> TierData:
-    """A benchmark in the prepared form, or LoCoMo's own file, through the model."""
+def embed_dataset(folder: Path, embedder: Embedder) -> TierData:
+    """Embeds a benchmark in the prepared form, or LoCoMo's own file."""
     dataset = load_dataset("locomo", folder)
     groups = []
-    for conversation in track(dataset.conversations, "embedding", console=talk, disable=not talk.is_terminal):
-        texts = [turn.text for turn in conversation.turns]
-        asked = [question.text for question in dataset.questions if question.conversation == conversation.id]
-        if asked:
-            questions = np.stack([embedder.embed_query(text) for text in asked])
-            groups.append(Group(conversation.id, _embedded(texts, embedder), questions))
+    with count_items("embedding", len(dataset.conversations)) as advance:
+        for conversation in dataset.conversations:
+            texts = [turn.text for turn in conversation.turns]
+            asked = [question.text for question in dataset.questions if question.conversation == conversation.id]
+            if asked:
+                questions = np.stack([embedder.embed_query(text) for text in asked])
+                groups.append(TierGroup(conversation.id, _embed(texts, embedder), questions))
+            advance(1)
     return TierData(folder.name, dataset.sha256, tuple(groups))
 
 
-def _embedded(texts: list[str], embedder: Embedder) -> Vectors:
+def _embed(texts: list[str], embedder: Embedder) -> Vectors:
     parts = [embedder.embed_documents(batch) for batch in batched(texts, BATCH)]
     return np.concatenate(parts)
 
 
-def synthetic_data(points: int, dimensions: int) -> TierData:
-    """Random texts about random topics with the spectrum of a real model, the same in every run."""
+def make_synthetic_data(points: int, dimensions: int) -> TierData:
+    """Draws random texts about random topics with the spectrum of a real model, the same in every run."""
     random = np.random.default_rng(3)
     topics = _directions(random, TOPICS, dimensions)
-    own = np.concatenate([*_drawn(random, points, dimensions)])
+    own = np.concatenate([*_draw(random, points, dimensions)])
     about = topics[random.integers(TOPICS, size=points)]
     documents = _unit(np.sqrt(TOPIC_WEIGHT) * about + np.sqrt(1 - TOPIC_WEIGHT) * own)
     near = random.uniform(*NEAREST, size=(SYNTHETIC_QUESTIONS, 1))
@@ -79,11 +82,11 @@ def synthetic_data(points: int, dimensions: int) -> TierData:
     noise = _directions(random, SYNTHETIC_QUESTIONS, dimensions)
     questions = _unit(near * meant + np.sqrt(1 - near**2) * noise)
     digest = hashlib.sha256(documents.tobytes() + questions.tobytes()).hexdigest()
-    return TierData("synthetic", digest, (Group("synthetic", documents, questions),))
+    return TierData("synthetic", digest, (TierGroup("synthetic", documents, questions),))
 
 
-def _drawn(random: np.random.Generator, points: int, dimensions: int) -> Iterator[Vectors]:
-    """In portions: float64 on the way would double the memory."""
+def _draw(random: np.random.Generator, points: int, dimensions: int) -> Iterator[Vectors]:
+    """Draws in portions: float64 on the way would double the memory."""
     for start in range(0, points, 10_000):
         yield _directions(random, min(10_000, points - start), dimensions)
 

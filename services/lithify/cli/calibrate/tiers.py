@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 from rich.table import Table
 
-from lithify.cli.calibrate.tier_data import TierData, embedded_data
+from lithify.cli.calibrate.tier_data import TierData, embed_dataset
 from lithify.cli.console import data, emit_json, talk
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.tier_calibration import TIERS_FILE, TierCalibration, TierFit
@@ -30,18 +30,18 @@ def tiers(
     """Derive from data how similar the best hit of a short prefix must be for the search to end there."""
     settings = load_settings()
     embedder = load_configured_embedder(settings)
-    calibration = calibrate(embedder, embedded_data(source, embedder), target)
+    calibration = calibrate(embedder, embed_dataset(source, embedder), target)
     path = out or settings.models_dir / settings.embedding_profile / TIERS_FILE
     path.write_text(calibration.model_dump_json(indent=2) + "\n")
     talk.print(f"written to {path}", markup=False, soft_wrap=True)
     if as_json:
         emit_json(calibration.model_dump(mode="json"))
     else:
-        data.print(table(calibration))
+        data.print(calibration_table(calibration))
 
 
 def calibrate(embedder: Embedder, material: TierData, target: float) -> TierCalibration:
-    """Raises Invalid for a model without prefix tiers: there is nothing to exit from."""
+    """Fits a threshold for every shorter tier. Raises Invalid for a model without: there is nothing to exit from."""
     manifest = embedder.manifest
     if not manifest.tiers:
         raise Invalid(f"{manifest.name} has no prefix tiers; every search is a full one")
@@ -68,7 +68,7 @@ def fit_tier(material: TierData, dims: int, target: float) -> TierFit:
     return TierFit(dims=dims, **asdict(fit_threshold(samples, target)))
 
 
-def table(calibration: TierCalibration) -> Table:
+def calibration_table(calibration: TierCalibration) -> Table:
     grid = Table("tier", "threshold", "exits", "overlap", "poor ones that exit")
     for tier in calibration.tiers:
         overlap = "–" if tier.overlap is None else f"{tier.overlap:.3f}"

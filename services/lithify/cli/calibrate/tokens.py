@@ -46,10 +46,10 @@ def tokens(
     loaded = load_tokenizer(tokenizer or built_tokenizer())
     rows = measure(texts, loaded)
     if as_json:
-        emit_json({"tokenizer_sha256": loaded.sha256, "corpus_sha256": fingerprint(texts), "scripts": plain(rows)})
+        emit_json({"tokenizer_sha256": loaded.sha256, "corpus_sha256": fingerprint(texts), "scripts": row_fields(rows)})
     else:
         talk.print(f"tokenizer sha256 {loaded.sha256}\ncorpus sha256 {fingerprint(texts)}", soft_wrap=True)
-        data.print(table(rows))
+        data.print(calibration_table(rows))
 
 
 def built_tokenizer() -> Path:
@@ -79,11 +79,11 @@ def measure(texts: Corpus, tokenizer: LoadedTokenizer) -> tuple[ScriptCalibratio
         raise Invalid(f"the corpus cannot be measured: {error}") from error
 
 
-def plain(rows: tuple[ScriptCalibration, ...]) -> list[dict[str, object]]:
+def row_fields(rows: tuple[ScriptCalibration, ...]) -> list[dict[str, object]]:
     return [asdict(row) | {"estimate_ratio": row.estimate_ratio} for row in rows]
 
 
-def table(rows: tuple[ScriptCalibration, ...]) -> Table:
+def calibration_table(rows: tuple[ScriptCalibration, ...]) -> Table:
     grid = Table(title="Characters per token (χ): used by the estimator and measured", caption=CAPTION)
     grid.add_column("script", no_wrap=True)
     for heading in ("n", "χ used", "χ mean", "χ p5", "est/real", "under", "worst", "unk"):

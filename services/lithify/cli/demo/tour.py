@@ -28,13 +28,11 @@ from lithify.client import Memory
 from lithify.client.call import Call, path
 from lithify.client.explanation import temporal_line
 from lithify.client.turn import Turn
-from lithify.errors import Misconfigured, Unavailable
+from lithify.errors import Unavailable
 from lithify.memory.tokens import estimate_tokens
-from lithify.node.child import child_node
+from lithify.node.child import child_node, refuse_foreign_parts
 from lithify.settings import Settings, load_settings
 
-# Parts of somebody's real memory: a tour must not write into them.
-FOREIGN: Final = ("redis_url", "qdrant_url", "archive_dir", "authored_dir")
 PATIENCE_S: Final = 120.0
 POLL_S: Final = 0.1
 SHOWN_REFUSALS: Final = 6
@@ -51,18 +49,12 @@ def demo(
     """Show in about a minute what Lithify does: ingest, promote, compact, assemble and explain."""
     screen = Console(highlight=False)
     screen = screen if screen.width <= WIDEST else Console(highlight=False, width=WIDEST)
-    settings = own_parts(load_settings())
+    settings = load_settings()
+    refuse_foreign_parts(settings, "the demo")
     with stopped_by_sigterm(), open_folder(keep) as folder:
         tour(folder, settings, screen)
         if keep:
             screen.print(f"The data stays: lithify up --data-dir {folder}", markup=False, soft_wrap=True)
-
-
-def own_parts(settings: Settings) -> Settings:
-    for name in FOREIGN:
-        if getattr(settings, name) is not None:
-            raise Misconfigured(f"the demo runs on parts of its own; unset LITHIFY_{name.upper()} for it")
-    return settings
 
 
 @contextmanager

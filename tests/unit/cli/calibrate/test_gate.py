@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from lithify.cli.calibrate import app
 from lithify.cli.calibrate.corpus.labelled import read_turns, shipped_turns
-from lithify.cli.calibrate.gate import Trial, measured
-from lithify.cli.calibrate.gate_replay import learned_from
+from lithify.cli.calibrate.gate import GateTrial, make_report
+from lithify.cli.calibrate.gate_replay import learn_from
 from lithify.embedding.building.profiles import MINILM
 from lithify.errors import Invalid
 from lithify.gatekeeper.turn_gate import Evidence
@@ -58,6 +58,12 @@ def test_known_scores_need_no_model(tmp_path: Path) -> None:
     assert [(step["least"], step["share"]) for step in report["steps"]] == [(0.2, 0.0), (0.36, 0.5), (0.9, 1.0)]
     assert report["suggested"] == 0.36
     assert calibrated(str(file), "--wanted", "0.8", "--threshold", "0.5")["suggested"] == 0.9
+
+
+def test_a_threshold_of_nought_keeps_every_known_score(tmp_path: Path) -> None:
+    file = lines(tmp_path / "s.jsonl", [{"text": "x", "kind": "any", "score": score} for score in (0.0, 0.2, 0.9)])
+    report = calibrated(str(file), "--threshold", "0")
+    assert (report["threshold"], report["by_kind"]) == (0.0, {"any": [3, 3]})
 
 
 def test_without_labels_there_is_a_histogram_only(tmp_path: Path) -> None:
@@ -133,15 +139,15 @@ def test_the_shipped_turns_are_many_and_mixed() -> None:
 
 
 @pytest.fixture(scope="module")
-def trial(models_dir: Path) -> Trial:
+def trial(models_dir: Path) -> GateTrial:
     """The shipped turns, embedded once by the real model."""
-    return Trial.opened(shipped_turns(), load_settings(models_dir=models_dir, embedding_profile=MINILM))
+    return GateTrial.open(shipped_turns(), load_settings(models_dir=models_dir, embedding_profile=MINILM))
 
 
 @pytest.mark.parametrize("evidence", get_args(Evidence))
-def test_the_documented_quality_is_that_of_the_shipped_turns(trial: Trial, evidence: Evidence) -> None:
-    judges = trial.judges(evidence, None, own=True)
-    measured_now = measured(trial.scored(judges), evidence, 0.5, 0.5).quality
+def test_the_documented_quality_is_that_of_the_shipped_turns(trial: GateTrial, evidence: Evidence) -> None:
+    judges = trial.gates(evidence, None, own=True)
+    measured_now = make_report(trial.score(judges), evidence, 0.5, 0.5).quality
     assert measured_now is not None
     row = next(line for line in DOCUMENT.read_text("utf-8").splitlines() if line.startswith(f"| {evidence} |"))
     precision, recall = (float(cell) for cell in row.split("|")[3:5])
@@ -149,8 +155,8 @@ def test_the_documented_quality_is_that_of_the_shipped_turns(trial: Trial, evide
     assert (precision, recall) == pytest.approx((measured_now.precision, measured_now.recall), abs=0.03)
 
 
-def test_the_shipped_worth_is_what_the_shipped_turns_teach(trial: Trial, tmp_path: Path) -> None:
+def test_the_shipped_worth_is_what_the_shipped_turns_teach(trial: GateTrial, tmp_path: Path) -> None:
     """Fails when turns, model or rotation change and nobody learns anew; docs/gating.md says how."""
-    fresh, shipped = learned_from(trial.spoken, MINILM), find_worth(tmp_path, MINILM)
+    fresh, shipped = learn_from(trial.spoken, MINILM), find_worth(tmp_path, MINILM)
     assert shipped is not None
     assert np.corrcoef(fresh.weights, shipped.weights)[0, 1] > 0.99

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from lithify.cli.bench.cascade import cascade, measure
-from lithify.cli.calibrate.tier_data import embedded_data, synthetic_data
+from lithify.cli.calibrate.tier_data import embed_dataset, make_synthetic_data
 from lithify.cli.calibrate.tiers import calibrate, tiers
 from lithify.embedding import HashEmbedder
 from lithify.embedding.tier_calibration import TIERS_FILE, read_calibration
@@ -77,13 +77,13 @@ def test_the_bench_compares_both_ways_on_the_calibrated_thresholds(folder: Path,
 
 
 async def test_a_cascade_that_never_exits_agrees_with_full_search() -> None:
-    report = await measure(synthetic_data(600, 48), Cascade((8, 16, 48), (1.0, 1.0)))
+    report = await measure(make_synthetic_data(600, 48), Cascade((8, 16, 48), (1.0, 1.0)))
     assert report.overlap == 1.0
     assert report.exits == {"l1": 0.0, "l2": 0.0, "l3": 1.0}
 
 
 def test_synthetic_data_is_the_same_in_every_run() -> None:
-    first, second = synthetic_data(300, 48), synthetic_data(300, 48)
+    first, second = make_synthetic_data(300, 48), make_synthetic_data(300, 48)
     assert first.sha256 == second.sha256
     assert (first.documents, first.groups[0].documents.shape) == (300, (300, 48))
 
@@ -91,4 +91,4 @@ def test_synthetic_data_is_the_same_in_every_run() -> None:
 def test_a_model_without_tiers_has_nothing_to_calibrate(folder: Path) -> None:
     embedder = HashEmbedder(32)
     with pytest.raises(Invalid, match="no prefix tiers"):
-        calibrate(embedder, embedded_data(folder, embedder), 0.98)
+        calibrate(embedder, embed_dataset(folder, embedder), 0.98)

@@ -17,7 +17,7 @@ def shipped_corpus() -> Corpus:
 
 
 def read_corpus(path: Path) -> Corpus:
-    """A folder of `<script>.txt` files, or one such file. Raises Invalid if there is no text in it."""
+    """Reads a folder of `<script>.txt` files, or one such file. Raises Invalid if there is no text in it."""
     corpus = _read_all(list(path.iterdir()) if path.is_dir() else [path])
     if not corpus:
         raise Invalid(f"no texts in {path}; expected <script>{SUFFIX} files with blank lines between texts")
@@ -32,11 +32,13 @@ def fingerprint(corpus: Corpus) -> str:
 
 
 def _read_all(sources: list[Traversable] | list[Path]) -> Corpus:
-    texts = {source.name.removesuffix(SUFFIX): _texts(source) for source in sources if source.name.endswith(SUFFIX)}
+    texts = {
+        source.name.removesuffix(SUFFIX): _read_texts(source) for source in sources if source.name.endswith(SUFFIX)
+    }
     return {script: texts[script] for script in sorted(texts) if texts[script]}
 
 
-def _texts(source: Traversable | Path) -> list[str]:
+def _read_texts(source: Traversable | Path) -> list[str]:
     try:
         content = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

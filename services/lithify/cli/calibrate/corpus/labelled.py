@@ -26,13 +26,13 @@ class LabelledTurn:
 
 def shipped_turns() -> list[LabelledTurn]:
     source = files(__package__) / FILE
-    return list(_turns(source.read_bytes(), source.name))
+    return list(_parse_turns(source.read_bytes(), source.name))
 
 
 def read_turns(path: Path) -> list[LabelledTurn]:
-    """One JSON object a line: `text`, and if known `user`, `kind`, `keep` and `score`. Raises Invalid without any."""
+    """Reads JSON lines with `text`, and if known `user`, `kind`, `keep` and `score`. Raises Invalid without any."""
     try:
-        turns = list(_turns(path.read_bytes(), str(path)))
+        turns = list(_parse_turns(path.read_bytes(), str(path)))
     except OSError as error:
         raise Invalid(f"cannot read {path}: {error}") from error
     if not turns:
@@ -40,21 +40,23 @@ def read_turns(path: Path) -> list[LabelledTurn]:
     return turns
 
 
-def _turns(content: bytes, source: str) -> Iterator[LabelledTurn]:
+def _parse_turns(content: bytes, source: str) -> Iterator[LabelledTurn]:
     for number, line in enumerate(content.splitlines(), 1):
         if line.strip():
             try:
-                yield _turn(orjson.loads(line))
+                yield _parse_turn(orjson.loads(line))
             except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
                 raise Invalid(f"{source}, line {number}: {error}") from error
 
 
-def _turn(raw: dict[str, Any]) -> LabelledTurn:
-    text, keep, score = raw["text"], raw.get("keep"), raw.get("score")
+def _parse_turn(raw: dict[str, Any]) -> LabelledTurn:
+    text = raw["text"]
+    keep = raw.get("keep")
+    score = raw.get("score")
     if not isinstance(text, str) or not text.strip():
         raise ValueError("text must be words")
     if not isinstance(keep, bool | None):
         raise TypeError("keep must be true or false")
     if isinstance(score, bool) or not isinstance(score, int | float | None):
         raise TypeError("score must be a number")
-    return LabelledTurn(text, str(raw.get("user", "")), str(raw.get("kind", "")), keep, score)
+    return LabelledTurn(text=text, user=str(raw.get("user", "")), kind=str(raw.get("kind", "")), keep=keep, score=score)
