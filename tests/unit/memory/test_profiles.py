@@ -1,7 +1,7 @@
 """The two profiles, their domains, and candidates read from stored metadata."""
 
 import math
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 import pytest
 from hypothesis import given, settings
@@ -150,38 +150,50 @@ def test_the_digest_names_the_parameters_and_nothing_else() -> None:
     assert replace(SEED, kappa=0.31).digest() != SEED.digest()
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Metadata of a record as anybody may have written them."""
+
+    text: object = None
+    kind: object = None
+    role: object = None
+    ts: object = None
+    decay_rate: object = None
+    authority: object = None
+    anchors: object = None
+    event_id: object = None
+    hop_targets: object = None
+
+
 def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
-    payload: dict[str, object] = {
-        "text": 5,
-        "kind": "poem",
-        "role": None,
-        "ts": "yesterday",
-        "decay_rate": [0.5],
-        "access_count": True,
-        "authority": "high",
-        "anchors": math.nan,
-        "source_turn": "",
-        "hop_targets": "r1",
-    }
+    wrong = Stored(
+        text=5,
+        kind="poem",
+        ts="yesterday",
+        decay_rate=[0.5],
+        authority="high",
+        anchors=math.nan,
+        event_id="",
+        hop_targets="r1",
+    )
     plain = Candidate("r", "", Scope.USER, Kind.TURN)
-    assert read_candidate("r", Scope.USER, payload, Signals()) == plain
-    assert read_candidate("r", Scope.USER, {"kind": 7}, Signals()) == plain
+    assert read_candidate("r", Scope.USER, wrong, Signals()) == plain
+    assert read_candidate("r", Scope.USER, Stored(kind=7), Signals()) == plain
 
 
 def test_stored_metadata_is_read() -> None:
-    payload: dict[str, object] = {
-        "text": "hello",
-        "kind": "summary",
-        "role": "assistant",
-        "ts": 5,
-        "decay_rate": 0.25,
-        "access_count": 3,
-        "authority": 0.5,
-        "anchors": 1,
-        "source_turn": "t1",
-        "hop_targets": ["a", 7, "", "b"],
-    }
-    memory = read_candidate("r", Scope.SESSION, payload, Signals(dense=0.1, session=0.4))
+    stored = Stored(
+        text="hello",
+        kind="summary",
+        role="assistant",
+        ts=5,
+        decay_rate=0.25,
+        authority=0.5,
+        anchors=1,
+        event_id="t1",
+        hop_targets=["a", 7, "", "b"],
+    )
+    memory = read_candidate("r", Scope.SESSION, stored, Signals(dense=0.1, session=0.4))
     assert memory == Candidate(
         id="r",
         text="hello",
@@ -191,7 +203,6 @@ def test_stored_metadata_is_read() -> None:
         role="assistant",
         ts=5.0,
         decay_rate=0.25,
-        access_count=3.0,
         authority=0.5,
         anchors=1.0,
         source_turn="t1",

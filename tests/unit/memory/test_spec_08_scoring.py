@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.authority import AuthorityWeights, authored_value, authority_weight, frequency
-from lithify.memory.ranking.candidate import Candidate, Kind, read_candidate
+from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.keywords import keywords, words
 from lithify.memory.ranking.profile import SEED, Profile
 from lithify.memory.ranking.relevance import (
@@ -245,7 +245,7 @@ def test_a_signal_a_record_cannot_have_leaves_its_weight_to_the_others() -> None
 @pytest.mark.parametrize("name", RelevanceWeights._fields)
 def test_every_signal_of_a_candidate_reaches_its_weight(name: str) -> None:
     weights = RelevanceWeights(**{**dict.fromkeys(RelevanceWeights._fields, 0.0), name: 1.0})
-    memory = read_candidate("r", Scope.USER, {}, Signals(**{name: 0.7}))
+    memory = Candidate("r", "", Scope.USER, Kind.TURN, Signals(**{name: 0.7}))
     [row] = score_hybrid([memory], replace(SEED, relevance=weights), NOW)
     assert row.relevance == 0.7
 

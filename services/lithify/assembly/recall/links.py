@@ -34,7 +34,7 @@ class Links:
         records = await self.store.fetch(scope, COLLECTION, targets)
         memories = [(record, MemoryRecord.from_payload(record.payload)) for record in records]
         return {
-            record.id: make_candidate(record.id, record.payload, memory, session, signals=Signals())
+            record.id: make_candidate(record.id, memory, session, Signals())
             for record, memory in memories
             if is_retrievable(memory) and is_visible(memory, session, profile)
         }

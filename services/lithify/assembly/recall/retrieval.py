@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -283,18 +283,15 @@ def unite(
     query: RecallQuery, passage_query: PassageQuery, legs: Legs, records: Sequence[Record], *, degraded: list[str]
 ) -> FoundMemories:
     """Unites what both legs found: the records that were read with their neighbours, else the bare hits."""
-    payloads = {item.id: item.payload for item in (records if query.wants_passages else legs.hits.values())}
-    memories = {key: MemoryRecord.from_payload(payload) for key, payload in payloads.items()}
+    read = records if query.wants_passages else legs.hits.values()
+    memories = {item.id: MemoryRecord.from_payload(item.payload) for item in read}
     if query.wants_passages:
         signals = passage_signals(passage_query, records, list(memories.values()), query.window)
         signals = share_turn_signals(signals, memories)
     else:
         signals = bare_signals(legs.dense, legs.lexical, by_best=query.dense_by_maximum)
     standing = {key: memory for key, memory in memories.items() if memory.active or memory.kind == "turn"}
-    candidates = [
-        make_candidate(key, payloads[key], memory, query.session, signals=signals[key])
-        for key, memory in standing.items()
-    ]
+    candidates = [make_candidate(key, memory, query.session, signals[key]) for key, memory in standing.items()]
     covered = {key: memory.source_ids for key, memory in standing.items()}
     return FoundMemories(without_stand_ins(candidates, covered), standing, degraded)
 
@@ -305,13 +302,9 @@ def share_turn_signals(signals: Mapping[str, Signals], memories: Mapping[str, Me
     return {key: spoken.get(memories[key].event_id, found) for key, found in signals.items()}
 
 
-def make_candidate(
-    record_id: str, payload: Mapping[str, Any], memory: MemoryRecord, session: str | None, *, signals: Signals
-) -> Candidate:
+def make_candidate(record_id: str, memory: MemoryRecord, session: str | None, signals: Signals) -> Candidate:
     """Makes a record compete in a session; what it knows of the question stands in `signals`."""
-    # The host's own id of the turn, shared by all copies made of it.
-    stored = {**payload, "source_turn": memory.event_id}
-    return read_candidate(record_id, scope_of(memory, session), stored, signals)
+    return read_candidate(record_id, scope_of(memory, session), memory, signals)
 
 
 def scope_of(memory: MemoryRecord, session: str | None) -> Scope:

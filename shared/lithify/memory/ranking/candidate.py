@@ -1,8 +1,8 @@
 """A memory that competes for the prompt: what ranking needs to know of it, read once and then trusted."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from lithify.memory.bounds import is_number, number_or
 from lithify.memory.ranking.relevance import Signals
@@ -40,25 +40,49 @@ class Candidate:
     hop_targets: tuple[str, ...] = ()
 
 
-def read_candidate(record_id: str, scope: Scope, payload: Mapping[str, object], signals: Signals) -> Candidate:
-    """Reads a candidate from stored metadata; metadata of the wrong type counts as absent (spec 02 §5).
+class StoredMemory(Protocol):
+    """The metadata of a stored record that ranking reads, as they were written, of whatever type."""
+
+    @property
+    def text(self) -> object: ...
+    @property
+    def kind(self) -> object: ...
+    @property
+    def role(self) -> object: ...
+    @property
+    def ts(self) -> object: ...
+    @property
+    def decay_rate(self) -> object: ...
+    @property
+    def authority(self) -> object: ...
+    @property
+    def anchors(self) -> object: ...
+    @property
+    def event_id(self) -> object:
+        """The host's own id of the turn, shared by all copies made of it."""
+
+    @property
+    def hop_targets(self) -> object: ...
+
+
+def read_candidate(record_id: str, scope: Scope, stored: StoredMemory, signals: Signals) -> Candidate:
+    """Makes a stored record compete; metadata of the wrong type counts as absent (spec 02 §5).
 
     Signals are taken as they are: what is not finite stops in `relevance`.
     """
     return Candidate(
         id=record_id,
-        text=_text(payload.get("text")) or "",
+        text=_text(stored.text) or "",
         scope=scope,
-        kind=_kind(payload.get("kind")),
+        kind=_kind(stored.kind),
         signals=signals,
-        role=_text(payload.get("role")),
-        ts=_number(payload.get("ts")),
-        decay_rate=number_or(payload.get("decay_rate"), 0.0),
-        access_count=number_or(payload.get("access_count"), 0.0),
-        authority=_number(payload.get("authority")),
-        anchors=number_or(payload.get("anchors"), 0.0),
-        source_turn=_text(payload.get("source_turn")),
-        hop_targets=_texts(payload.get("hop_targets")),
+        role=_text(stored.role),
+        ts=_number(stored.ts),
+        decay_rate=number_or(stored.decay_rate, 0.0),
+        authority=_number(stored.authority),
+        anchors=number_or(stored.anchors, 0.0),
+        source_turn=_text(stored.event_id),
+        hop_targets=_texts(stored.hop_targets),
     )
 
 
