@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from lithify.embedding import Embedder, load_embedder
-from lithify.embedding.building.download import SilentProgress
 from lithify.embedding.building.profiles import MINILM, build_minilm
+from tests.silent_progress import SilentProgress
 
 pytest_plugins = ["tests.redis_fixtures", "tests.store_fixtures"]
 

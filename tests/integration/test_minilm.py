@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from lithify.cli import models
 from lithify.cli.bench.embed import bench_embed
 from lithify.embedding import Embedder, load_embedder
-from lithify.embedding.building.download import SilentProgress
 from lithify.embedding.building.installation import read_reference
 from lithify.embedding.building.profiles import MINILM, build_minilm
 from lithify.embedding.manifest import profile_assets
@@ -20,6 +19,7 @@ from lithify.embedding.vectors import load_rotation
 from lithify.errors import Misconfigured
 from lithify.settings import load_settings
 from tests.integration.facts import STATEMENTS, embedded, recall_at
+from tests.silent_progress import SilentProgress
 
 AWESOME, GREAT = "The new movie is awesome", "The new movie is so great"
 # Every machine has to get these; if a change to the graphs is meant, raise RECIPE and replace them.

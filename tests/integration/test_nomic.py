@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from lithify.embedding import Embedder, load_embedder
-from lithify.embedding.building.download import SilentProgress
 from lithify.embedding.building.installation import read_reference
 from lithify.embedding.building.profiles import NOMIC, import_nomic, pull_nomic
 from lithify.embedding.manifest import profile_assets
 from lithify.memory.vectors.tiers import tier_vector
 from tests.integration.facts import STATEMENTS, embedded, recall_at
+from tests.silent_progress import SilentProgress
 from tests.unit.embedding.building.file_server import serving
 
 GGUF = os.environ.get("LITHIFY_NOMIC_GGUF")

@@ -38,7 +38,7 @@ _RANKS: Final = (None, _PARAGRAPH, _SENTENCE, _NEWLINE, _SPACE)
 
 @dataclass(frozen=True, slots=True)
 class ChunkText:
-    """The text of one chunk with its id and its place."""
+    """Holds the text of one chunk with its id and its place."""
 
     chunk_id: str
     text: str
@@ -48,7 +48,7 @@ class ChunkText:
 
 @dataclass(frozen=True, slots=True)
 class ChunkedText:
-    """A document's title and its chunks in the order of the file."""
+    """Holds a document's title and its chunks in the order of the file."""
 
     title: str
     chunks: tuple[ChunkText, ...]

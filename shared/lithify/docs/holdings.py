@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LocatedChunk:
-    """A chunk and its place in the file; None while the document is being written."""
+    """Holds a chunk and its place in the file, which is None while the document is being written."""
 
     chunk: Chunk
     lines: Lines | None
@@ -49,7 +49,7 @@ class LocatedChunk:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The documents of all tenants.
+    """Keeps the documents of all tenants.
 
     A document is written in this order: its own record, marked as being written; its chunks; and the mark is removed.
     Whoever finds the mark, or another digest than the file has, writes it again. One instance writes one thing at a
@@ -161,7 +161,7 @@ class Holdings:
         return [LocatedChunk(one, lines.get(one.chunk_id)) for one in found]
 
     async def get(self, scope: TenantScope, record_ref: str, /) -> LocatedChunk | None:
-        """Returns the chunk of a reference, None if there is none. Raises Invalid for what is not a reference."""
+        """Follows a reference back to its chunk (spec 10.3), None if there is none. Raises Invalid for another text."""
         name, chunk_id = parse_ref(record_ref)
         own = self.space.id_of(scope.tenant, CHUNK_KIND, record_ref)
         whole = document_id(self.space, scope.tenant, name)

@@ -34,7 +34,7 @@ async def request_vectors(jobs: BlockingRedis) -> Ticket:
 
 @dataclass(frozen=True, slots=True)
 class LaneRuns:
-    """The reports of the scheduled runs, newest first; older ones than the last fifty are gone."""
+    """Keeps the reports of the scheduled runs, newest first; older ones than the last fifty are gone."""
 
     redis: Redis
 

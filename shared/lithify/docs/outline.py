@@ -36,7 +36,7 @@ _GAP = re.compile(r"[\s-]+")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading and where its text begins."""
+    """Says where a heading stands, and where its text begins."""
 
     offset: int
     body: int  # where the text below it begins
@@ -78,7 +78,8 @@ def read_outline(path: str, text: str) -> Outline:
     if suffix in ("md", "markdown"):
         return _read_markdown(text, starts)
     headings = tuple(_rst_headings(text, starts)) if suffix == "rst" else ()
-    return Outline(text, headings, tuple(match.end() for match in _BLANK_LINES.finditer(text)), (), starts)
+    blocks = tuple(match.end() for match in _BLANK_LINES.finditer(text))
+    return Outline(text=text, headings=headings, blocks=blocks, fences=(), line_starts=starts)
 
 
 def front_matter(text: str) -> str:
@@ -104,7 +105,7 @@ def _read_markdown(text: str, starts: tuple[int, ...]) -> Outline:
     )
     blocks = tuple(span(token)[0] for token in tokens if token.map and token.level == 0)
     fences = tuple(span(token) for token in tokens if token.type in ("fence", "code_block"))
-    return Outline(text, headings, blocks, fences, starts)
+    return Outline(text=text, headings=headings, blocks=blocks, fences=fences, line_starts=starts)
 
 
 def _with_our_lines(body: str) -> str:

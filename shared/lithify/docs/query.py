@@ -77,7 +77,7 @@ def _require(holds: bool, field: str, value: object, wanted: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LegHit:
-    """One place of a list; `score` is the engine's."""
+    """Holds one place of a list; `score` is the engine's."""
 
     ref: str
     rank: int

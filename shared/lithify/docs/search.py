@@ -41,7 +41,7 @@ class DocHit:
 
 @dataclass(frozen=True, slots=True)
 class DocResults:
-    """Hits, best first, with the explanation of the answer."""
+    """Holds hits, best first, with the explanation of the answer."""
 
     hits: tuple[DocHit, ...]
     trace: DocTrace
@@ -65,7 +65,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """One list, with the chunks it brought along."""
+    """Holds one list, with the chunks it brought along."""
 
     leg: Leg
     chunks: Mapping[str, Chunk]
@@ -75,7 +75,7 @@ class _Answer:
 
 @dataclass(frozen=True, slots=True)
 class DocSearch:
-    """Search over the documents of one tenant at a time. Without an embedder, words alone answer."""
+    """Searches the documents of one tenant at a time. Without an embedder, words alone answer."""
 
     store: VectorStore
     analyser: LexicalAnalyser
@@ -133,7 +133,7 @@ class DocSearch:
             words = query_vector(query.text, self.analyser)
             if not words.indices:
                 return _Answer(Leg(), {}, _since(started))
-            return await self._ask_list(scope, query, LEXICAL, words, started)
+            return await self._ask_list(scope, query, LEXICAL, words, started=started)
         except Unavailable as error:
             return _Answer(Leg(absent=str(error)), {}, _since(started), error)
 
@@ -149,7 +149,7 @@ class DocSearch:
             async with asyncio.timeout(patience_s):
                 question = partial(_question, query.text, self.embedder)
                 vector = await asyncio.get_running_loop().run_in_executor(self.executor, question)
-                return await self._ask_list(scope, query, FULL_TIER, vector, started)
+                return await self._ask_list(scope, query, FULL_TIER, vector, started=started)
         except TimeoutError:
             reason = f"the model did not answer in {patience_s:g} s"
         except Exception as error:  # noqa: BLE001 - whatever a model throws, words can still answer
@@ -157,7 +157,7 @@ class DocSearch:
         return _Answer(Leg(absent=reason), {}, _since(started), Unavailable(reason))
 
     async def _ask_list(
-        self, scope: TenantScope, query: DocQuery, using: str, vector: Vector | SparseVector, started: float
+        self, scope: TenantScope, query: DocQuery, using: str, vector: Vector | SparseVector, *, started: float
     ) -> _Answer:
         wanted = Query(where_of(query), using, vector, query.depth)
         [hits] = await self.store.query_batch(scope, COLLECTION, [wanted])

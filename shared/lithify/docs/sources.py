@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class DocName:
-    """A repository and a path inside it, both checked. Raises Invalid."""
+    """Names a document by its repository and its path there, both checked. Raises Invalid."""
 
     repo: str
     path: str

@@ -31,7 +31,10 @@ class Space:
 
     @classmethod
     def of(cls, embedder: Embedder) -> Self:
-        """A model without prefix tiers leaves the lower two vectors of every chunk empty; their length is nominal."""
+        """Describes the space of a model.
+
+        One without prefix tiers leaves the lower two vectors of every chunk empty; their length is nominal.
+        """
         manifest = embedder.manifest
         low, middle, full = manifest.tiers or (manifest.dimensions,) * 3
         spec = CollectionSpec(COLLECTION, (low, middle, full), embedder.fingerprint)

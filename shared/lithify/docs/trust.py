@@ -14,7 +14,7 @@ RULING_KIND: Final = "ruling"
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """Somebody's decision about the trust of a document, kept for good; `at` in ms."""
+    """Records somebody's decision about the trust of a document, kept for good; `at` is in ms."""
 
     ruling_id: str
     tenant: str

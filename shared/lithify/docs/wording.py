@@ -45,7 +45,7 @@ def chunk_vector(chunk: Chunk, analyser: LexicalAnalyser) -> SparseVector:
     words = "\n".join((chunk.heading_path, chunk.path, chunk.title, chunk.text))
     dated = f"{words}\n{chunk.ts_hint}" if chunk.ts_hint else words
     extra = synonyms(dated, analyser)
-    indices, values = analyser.document_vector(words, AVERAGE_TOKENS, K1, B, extra)
+    indices, values = analyser.document_vector(words, AVERAGE_TOKENS, k1=K1, b=B, extra=extra)
     return SparseVector(tuple(indices), tuple(values))
 
 

@@ -31,7 +31,7 @@ class DocChange:
 
 @dataclass(frozen=True, slots=True)
 class WritePlan:
-    """One document on its way into the store."""
+    """Says what of one document goes into the store."""
 
     document: RepoDocument
     change: DocChange

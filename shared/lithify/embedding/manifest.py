@@ -43,7 +43,7 @@ class _Strict(BaseModel):
 
 
 class Prefixes(_Strict):
-    """Words the model was trained to see before a text, including the blank."""
+    """Holds words the model was trained to see before a text, including the blank."""
 
     document: str = ""
     query: str = ""

@@ -14,7 +14,7 @@ TIERS_FILE: Final = "tiers.json"
 
 
 class TierFit(BaseModel):
-    """One tier: shares of all questions that exit there, of the full answer they keep, and of poor ones that exit."""
+    """Holds shares of one tier: all questions that exit there, the full answer they keep, and poor ones that exit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

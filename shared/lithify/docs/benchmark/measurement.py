@@ -46,7 +46,7 @@ Outcomes: TypeAlias = Mapping[SearchMode, Sequence[QuestionOutcome]]
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """One question in one mode, for whoever shows progress."""
+    """Names one question in one mode, for whoever shows progress."""
 
     question: BenchmarkQuestion
     mode: SearchMode
@@ -54,7 +54,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkScore:
-    """Shares of the questions that have an answer; of controls only how many came back with nothing at all."""
+    """Holds shares of the questions that have an answer; controls only count how many came back with nothing."""
 
     asked: int
     hit1: float

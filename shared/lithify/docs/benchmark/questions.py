@@ -34,7 +34,7 @@ class BenchmarkQuestion(BaseModel):
 
 
 class QuestionFile(BaseModel):
-    """A file of questions, each under an id of its own."""
+    """A file of questions, each of which has an id of its own."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -46,7 +46,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A document that was not read, and why."""
+    """Says which document was not read, and why."""
 
     path: str
     reason: str

@@ -31,16 +31,6 @@ class BuildProgress(Protocol):
         """Tells the bytes of the current step."""
 
 
-class SilentProgress:
-    """Implements BuildProgress for those who do not listen."""
-
-    def say(self, text: str) -> None:
-        """Does nothing."""
-
-    def advance(self, done: int, total: int) -> None:
-        """Does nothing."""
-
-
 def check_sha256(path: Path, expected: str) -> None:
     """Guards against weights other than the pinned ones. Raises Invalid if the file is missing or has other content."""
     try:

@@ -31,7 +31,7 @@ Value = bool | int | float | str | list["Value"]
 
 @dataclass(frozen=True, slots=True)
 class Gguf:
-    """The content of a file."""
+    """Holds the content of a file."""
 
     metadata: dict[str, Value]
     tensors: dict[str, npt.NDArray[np.floating[Any]]]  # views of the mapped file, read when touched
@@ -55,7 +55,7 @@ def read_gguf(path: Path) -> Gguf:
 
 
 class _Cursor:
-    """A position in the file; every read moves it."""
+    """Keeps a position in the file, which every read moves."""
 
     def __init__(self, content: mmap.mmap) -> None:
         self.content = content

@@ -94,7 +94,7 @@ def copy_assets(assets: Path, folder: Path, *names: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Texts and their vectors, before any rotation; documents first, then queries."""
+    """Holds texts and their vectors, before any rotation; documents come first, then queries."""
 
     documents: list[str]
     queries: list[str]

@@ -45,7 +45,7 @@ NOMIC_WEIGHTS = "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A profile in its folder."""
+    """Names a profile that is ready in its folder."""
 
     profile: str
     folder: Path
@@ -101,7 +101,7 @@ def pull_nomic(models_dir: Path, progress: BuildProgress, url: str | None = None
 
 @dataclass(frozen=True, slots=True)
 class WeightSource:
-    """The place of a file of weights, and its checksum."""
+    """Says where a file of weights is, and its checksum."""
 
     url: str
     sha256: str

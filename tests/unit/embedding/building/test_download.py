@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lithify.embedding.building.download import SilentProgress, download
+from lithify.embedding.building.download import download
 from lithify.errors import Invalid, Unavailable
+from tests.silent_progress import SilentProgress
 from tests.unit.embedding.building.file_server import FileServer, serving
 
 CONTENT = bytes(range(256)) * 1000

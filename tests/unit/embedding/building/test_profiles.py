@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lithify.embedding.building.download import SilentProgress
 from lithify.embedding.building.installation import Reference, read_reference, verify_variants
 from lithify.embedding.building.profiles import MINILM, NOMIC, build_minilm, import_nomic, nomic_source, pull_nomic
 from lithify.embedding.manifest import profile_assets, read_manifest
 from lithify.errors import Invalid, LithifyError
+from tests.silent_progress import SilentProgress
 from tests.unit.embedding.building.file_server import serving
 from tests.unit.embedding.tiny_model import mean_of, write_folder
 
