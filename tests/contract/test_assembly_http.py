@@ -15,7 +15,7 @@ from lithify.events.scope import DEFAULT_TENANT
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.store import VectorStore
-from lithify.streams.generations import current, durable_subject
+from lithify.streams.generations import durable_subject, read_generations
 from tests.contract.assembly_parts import Scene, open_scene
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
@@ -126,7 +126,7 @@ async def test_an_explicit_memory_is_recalled_at_once_and_written_once(scene: Sc
     assert (first.status_code, second.status_code) == (201, 200)
     assert first.json()["id"] == second.json()["id"]
     assert "Ludwig" in (await http.post("/v1/assemble", json=QUESTION)).json()["text"]
-    assert await current(scene.redis, DEFAULT_TENANT, [durable_subject("ada"), durable_subject("")]) == (1, 0)
+    assert await read_generations(scene.redis, DEFAULT_TENANT, [durable_subject("ada"), durable_subject("")]) == (1, 0)
     stored = (await http.get(f"/v1/memories/{first.json()['path']}")).json()
     assert (stored["kind"], stored["scope"], stored["provenance"]) == ("memory", "user", "explicit")
 

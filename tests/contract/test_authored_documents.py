@@ -12,7 +12,7 @@ from lithify.events.scope import SHARED
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import LEXICAL, TIER_NAMES, Query, SparseVector, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION
-from lithify.streams.generations import AUTHORED, current
+from lithify.streams.generations import AUTHORED, read_generations
 from tests.unit.authored.authored_parts import (
     ACME,
     CORE,
@@ -40,7 +40,7 @@ def documents(memories: VectorStore, redis: Redis, hash_embedder: HashEmbedder) 
 
 
 async def generation(documents: AuthoredDocuments) -> int:
-    [number] = await current(documents.redis, ACME.tenant, [AUTHORED])
+    [number] = await read_generations(documents.redis, ACME.tenant, [AUTHORED])
     return number
 
 

@@ -45,7 +45,7 @@ async def test_standing_instruction_is_kept_word_for_word_for_the_user(bench: Be
     events = chat(14)
     events[4] = say(4, RULE)
     await bench.tell(events)
-    before = await generations.current(bench.redis, "acme", [generations.durable_subject("ada")])
+    before = await generations.read_generations(bench.redis, "acme", [generations.durable_subject("ada")])
     await bench.run()
     [shard] = await bench.records("guidance", (*TIER_NAMES, LEXICAL))
     [turn] = await bench.records("turn", (*TIER_NAMES, LEXICAL), event_id="s1-004")
@@ -57,7 +57,7 @@ async def test_standing_instruction_is_kept_word_for_word_for_the_user(bench: Be
     assert RULE not in summary.text
     assert "s1-004" in summary.source_ids
     assert not turn.payload["active"]
-    assert await generations.current(bench.redis, "acme", [generations.durable_subject("ada")]) > before
+    assert await generations.read_generations(bench.redis, "acme", [generations.durable_subject("ada")]) > before
 
 
 @pytest.mark.parametrize(("stability", "shards"), [(0.35, 1), (0.34, 0)])

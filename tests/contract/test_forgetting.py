@@ -23,7 +23,7 @@ from lithify.forgetting import memory_target
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import DeadLetters, keys
-from lithify.streams.generations import current, durable_subject
+from lithify.streams.generations import durable_subject, read_generations
 from tests.compaction_parts import Bench, Watched, chat
 from tests.unit.forgetter.forgetting_parts import (
     PARTITIONS,
@@ -102,7 +102,7 @@ async def test_forgotten_user_is_gone_from_every_place_and_others_are_untouched(
     assert len(await DeadLetters(world.redis, PARTITIONS, lambda: 0).ids(TenantScope("acme"))) == len(others)
     kept = {keys.receipt("acme", event.event_id) for event in others} | {keys.trace("acme", "t10")}
     assert kept <= set(await world.in_redis())
-    assert await current(world.redis, "acme", [durable_subject("u1")]) > (0,)
+    assert await read_generations(world.redis, "acme", [durable_subject("u1")]) > (0,)
 
 
 async def test_user_of_the_same_name_in_another_tenant_is_untouched(world: World) -> None:

@@ -13,7 +13,7 @@ from lithify.memory.gating.gate import GateConfig
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import Consumer, keys
-from lithify.streams.generations import current, durable_subject
+from lithify.streams.generations import durable_subject, read_generations
 from lithify.streams.groups import GATE
 from tests.integration.stream_parts import CALM, eventually, running
 from tests.unit.gatekeeper.counting_store import CountingStore
@@ -215,9 +215,9 @@ async def test_a_compacted_turn_stays_compacted_and_its_memory_is_active(gate: G
 async def test_a_promotion_moves_the_generation_of_its_user_only(gate: Gate, redis: Redis) -> None:
     subjects = [durable_subject("ada"), durable_subject("bob")]
     await gate.gated(said("e1"))
-    assert await current(redis, "acme", subjects) == (1, 0)
+    assert await read_generations(redis, "acme", subjects) == (1, 0)
     await gate.gated(said("e2", "that is nice"))
-    assert await current(redis, "acme", subjects) == (1, 0)
+    assert await read_generations(redis, "acme", subjects) == (1, 0)
 
 
 async def test_a_turn_without_a_vector_waits_for_it(gate: Gate) -> None:

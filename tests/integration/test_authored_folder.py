@@ -14,7 +14,7 @@ from lithify.embedding import HashEmbedder
 from lithify.errors import Misconfigured, Unavailable
 from lithify.store import VectorStore
 from lithify.streams.connection import end_tasks
-from lithify.streams.generations import AUTHORED, current
+from lithify.streams.generations import AUTHORED, read_generations
 from tests.unit.authored.authored_parts import (
     ACME,
     CORE,
@@ -55,7 +55,7 @@ async def text_of(documents: AuthoredDocuments, name: str) -> str | None:
 
 
 async def generation(documents: AuthoredDocuments) -> int:
-    [number] = await current(documents.redis, ACME.tenant, [AUTHORED])
+    [number] = await read_generations(documents.redis, ACME.tenant, [AUTHORED])
     return number
 
 

@@ -39,21 +39,21 @@ class ArchivedEvent:
 
 
 def encode_line(stream: str, stream_id: str, seq: int | None, envelope: bytes) -> ArchiveLine:
-    """The envelope is kept byte by byte, save that line breaks between its tokens become blanks."""
+    """Makes a line; the envelope is kept byte by byte, save that line breaks between its tokens become blanks."""
     head = orjson.dumps({"stream": stream, "id": stream_id, "seq": seq})
     data = b"".join((head[:-1], _ENVELOPE, envelope.translate(_ONE_LINE), b"}\n"))
     return ArchiveLine(StreamId.parse(stream_id), data)
 
 
 def decode_line(data: bytes) -> ArchivedEvent:
-    """Raises Invalid for a line this release cannot read."""
+    """Reads a line. Raises Invalid for one that this release cannot read."""
     head, _, envelope = data.rstrip(b"\n").partition(_ENVELOPE)
     place = _place(head)
     return ArchivedEvent(place["stream"], StreamId.parse(place["id"]), decode_event(envelope[:-1], place["seq"]))
 
 
 def read_stream_id(data: bytes) -> StreamId:
-    """Without looking at the event, which a newer release may have written."""
+    """Reads where a line was accepted, without looking at the event: a newer release may have written it."""
     return StreamId.parse(_place(data.partition(_ENVELOPE)[0])["id"])
 
 
@@ -92,11 +92,11 @@ class ArchiveBlock:
 def encode_block(lines: Sequence[bytes]) -> bytes:
     compressed = zstandard.ZstdCompressor(write_checksum=True).compress(b"".join(lines))
     head = _HEAD.pack(_MAGIC, _HEAD.size - 8, _TAG, len(compressed), len(lines), _digest(compressed), 0)
-    return _signed(head) + compressed
+    return _sign(head) + compressed
 
 
 def block_at(segment: bytes, offset: int, end: int) -> ArchiveBlock | None:
-    """The block that starts there and lies whole before `end`."""
+    """Returns the block that starts there, if it lies whole before `end`."""
     if not _head_at(segment, offset):
         return None
     _, _, _, length, count, digest, _ = _HEAD.unpack_from(segment, offset)
@@ -106,7 +106,7 @@ def block_at(segment: bytes, offset: int, end: int) -> ArchiveBlock | None:
 
 
 def next_head(segment: bytes, offset: int, end: int) -> int:
-    """Where the next block claims to start, `end` if none does."""
+    """Returns where the next block claims to start, `end` if none does."""
     while (found := segment.find(_START, offset, end)) >= 0:
         if _head_at(segment, found):
             return found
@@ -116,10 +116,10 @@ def next_head(segment: bytes, offset: int, end: int) -> int:
 
 def _head_at(segment: bytes, offset: int) -> bool:
     head = segment[offset : offset + _HEAD.size]
-    return head.startswith(_START) and len(head) == _HEAD.size and _signed(head) == head
+    return head.startswith(_START) and len(head) == _HEAD.size and _sign(head) == head
 
 
-def _signed(head: bytes) -> bytes:
+def _sign(head: bytes) -> bytes:
     content = head[: -_CHECKSUM.size]
     return content + _CHECKSUM.pack(zlib.crc32(content))
 

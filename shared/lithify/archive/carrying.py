@@ -27,7 +27,7 @@ async def pages(store: VectorStore, collection: str, *, vectors: bool = False) -
 
 
 def merge_state(made: Mapping[str, Any], former: Mapping[str, Any]) -> dict[str, Any]:
-    """A payload made from the event, completed by the former record's state and whatever else was added to it."""
+    """Completes a payload made from the event by the former record's state and whatever else was added to it."""
     return {**former, **{key: value for key, value in made.items() if key not in STATE}}
 
 
@@ -41,12 +41,13 @@ class Carrier:
     told: StageProgress
 
     async def carry(self, *, live: bool) -> Counter[str]:
-        """Copy what the target lacks, and bring the state of its turns up to date; counted by kind, and as `state`.
+        """Copies what the target lacks, and brings the state of its turns up to date; counted by kind, and as `state`.
 
         In a live target what is there is left alone: it may be ahead of its source.
         """
         counts: Counter[str] = Counter()
-        looked_at, total = 0, await self.store.count(EVERY_TENANT, self.source, Where())
+        looked_at = 0
+        total = await self.store.count(EVERY_TENANT, self.source, Where())
         async for page in pages(self.store, self.source, vectors=True):
             twins = await self._in_target(page, () if live else VECTORS)
             missing = [record for record in page if record.id not in twins]
@@ -66,7 +67,7 @@ class Carrier:
 
 
 def complete_payloads(former: Iterable[Record], made: Mapping[str, Record]) -> Iterator[Record]:
-    """The made records that lack something their former ones know."""
+    """Yields the made records that lack something their former ones know, with that added."""
     for record in former:
         twin = made.get(record.id)
         if twin is not None and (payload := merge_state(twin.payload, record.payload)) != twin.payload:

@@ -14,7 +14,7 @@ FILE: Final = "rebuild.json"
 
 
 class RebuildStep(StrEnum):
-    """While `switching` the names may or may not have changed places; the store tells which."""
+    """The steps of a rebuild. While `switching` the names may or may not have changed places; the store tells which."""
 
     BUILDING = "building"
     SWITCHING = "switching"

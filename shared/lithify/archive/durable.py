@@ -12,7 +12,10 @@ from lithify.locks import FileLock
 
 @contextmanager
 def disk_errors(archive: Path) -> Iterator[None]:
-    """A full or failing disk is an outage: nothing is acknowledged, and the same is tried again."""
+    """Raises Unavailable for what a full or failing disk raises.
+
+    Nothing is acknowledged, and the same is tried again.
+    """
     try:
         yield
     except OSError as error:
@@ -53,7 +56,10 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def put_in_place(fresh: Path, path: Path) -> None:
-    """The path names either all of the former file or all of the fresh one, whenever the machine stops."""
+    """Replaces a file in one step.
+
+    The path names either all of the former file or all of the fresh one, whenever the machine stops.
+    """
     fresh.replace(path)
     sync(path.parent)
 
@@ -68,7 +74,7 @@ _WHOLE_ARCHIVE: Final = "exclusive.lock"
 
 @contextmanager
 def whole_archive(archive: Path) -> Iterator[None]:
-    """For whoever reads all of the archive into something, or rewrites it: one at a time.
+    """Admits one at a time who reads all of the archive into something, or rewrites it.
 
     Otherwise a rebuild could bring back what is being forgotten meanwhile. Appending goes on. Raises Unavailable
     while another holds it.

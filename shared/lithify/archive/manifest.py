@@ -30,7 +30,8 @@ class SegmentManifest:
     def including(self, ids: Sequence[StreamId]) -> "SegmentManifest":
         if not ids:
             return self
-        lowest, highest = min(ids), max(ids)
+        lowest = min(ids)
+        highest = max(ids)
         return replace(
             self,
             count=self.count + len(ids),
@@ -53,7 +54,10 @@ def encode_footer(manifest: SegmentManifest) -> bytes:
 
 
 def find_footer(segment: bytes) -> tuple[SegmentManifest, int] | None:
-    """The manifest at the end of a segment and where its footer starts; None for a segment that is not sealed."""
+    """Returns the manifest at the end of a segment and where its footer starts.
+
+    Returns None for a segment that is not sealed.
+    """
     if len(segment) < _TAIL.size:
         return None
     length, digest, tag = _TAIL.unpack_from(segment, len(segment) - _TAIL.size)
@@ -62,7 +66,7 @@ def find_footer(segment: bytes) -> tuple[SegmentManifest, int] | None:
     if tag != _TAG or start < 0 or _digest(body) != digest:
         return None
     raw = orjson.loads(body)
-    return SegmentManifest(raw["count"], _parsed(raw["lowest"]), _parsed(raw["highest"]), raw["sha256"]), start
+    return SegmentManifest(raw["count"], _parse_id(raw["lowest"]), _parse_id(raw["highest"]), raw["sha256"]), start
 
 
 # A footer is about 200 bytes.
@@ -70,7 +74,7 @@ _ENOUGH: Final = 1_024
 
 
 def is_sealed(path: Path) -> bool:
-    """Looks at the end of the file only."""
+    """Tells whether a segment ends with a footer; looks at the end of the file only."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _ENOUGH))
         return find_footer(file.read()) is not None
@@ -80,7 +84,7 @@ def _text(stream_id: StreamId | None) -> str | None:
     return None if stream_id is None else str(stream_id)
 
 
-def _parsed(text: str | None) -> StreamId | None:
+def _parse_id(text: str | None) -> StreamId | None:
     return None if text is None else StreamId.parse(text)
 
 

@@ -29,7 +29,7 @@ class Damage:
 
 @dataclass(slots=True)
 class Findings:
-    """What a reading met besides events; `torn_bytes` were never acknowledged and are no loss."""
+    """Holds what a reading met besides events; `torn_bytes` were never acknowledged and are no loss."""
 
     segments: int = 0
     lines: int = 0
@@ -38,13 +38,14 @@ class Findings:
 
 
 def read_archive(archive: Path, findings: Findings, told: StageProgress | None = None) -> Iterator[ArchivedEvent]:
-    """Every readable line, repeated ones too, segment by segment; also what is appended to an open segment so far.
+    """Yields every readable line, repeated ones too, segment by segment; also what an open segment holds so far.
 
     A segment that disappears meanwhile held forgotten events only. Raises Unavailable if the disk refuses.
     """
     with disk_errors(archive):
         sizes = {path: _size(path) for path in segment_paths(archive)}
-    done, total = 0, sum(sizes.values())
+    done = 0
+    total = sum(sizes.values())
     for path, size in sizes.items():
         yield from _read_segment(archive, path, findings)
         done += size
@@ -84,7 +85,7 @@ def _events(path: Path, segment: ArchiveSegment, findings: Findings) -> Iterator
 
 
 def event_key(event: Event) -> bytes:
-    """What makes two archived events the same one; 16 bytes, since all of an archive's keys are held at once."""
+    """Returns what makes two archived events the same one: 16 bytes, for all of an archive's are held at once."""
     name = f"{len(event.tenant)}:{event.tenant}{event.event_id}"
     return hashlib.blake2b(name.encode(), digest_size=16).digest()
 
@@ -100,7 +101,7 @@ class Newest:
         self._accepted: dict[bytes, StreamId] = {}
 
     def __len__(self) -> int:
-        """Distinct events met."""
+        """Counts the distinct events met."""
         return len(self._accepted)
 
     def note(self, archived: ArchivedEvent) -> None:
@@ -108,7 +109,7 @@ class Newest:
         self._accepted[key] = max(archived.stream_id, self._accepted.get(key, archived.stream_id))
 
     def admits(self, archived: ArchivedEvent) -> bool:
-        """True once for the newest form noted; also for a newer one that was appended since."""
+        """Returns true once for the newest form noted; also for a newer one that was appended since."""
         key = event_key(archived.event)
         if archived.stream_id < self._accepted.get(key, archived.stream_id):
             return False
@@ -117,7 +118,7 @@ class Newest:
 
 
 def index_newest(archive: Path, told: StageProgress | None = None) -> Newest:
-    """One reading of everything, since the newest form of an event may lie anywhere behind the others."""
+    """Reads everything once, since the newest form of an event may lie anywhere behind the others."""
     newest = Newest()
     for archived in read_archive(archive, Findings(), told):
         newest.note(archived)
@@ -125,7 +126,7 @@ def index_newest(archive: Path, told: StageProgress | None = None) -> Newest:
 
 
 def read_newest(archive: Path, newest: Newest, findings: Findings) -> Iterator[Event]:
-    """Every event once, as it was accepted last; `newest` comes from an earlier reading and serves one only."""
+    """Yields every event once, as it was accepted last; `newest` comes from an earlier reading and serves one only."""
     for archived in read_archive(archive, findings):
         if newest.admits(archived):
             yield archived.event

@@ -24,7 +24,7 @@ class NotRewritten(LithifyError):
 
 @dataclass(slots=True)
 class RewriteResult:
-    """What a rewriting did. `unsealed` segments belong to running writers and were left as they are."""
+    """Counts what a rewriting did. `unsealed` segments belong to running writers and were left as they are."""
 
     changed: int = 0
     removed: int = 0
@@ -34,7 +34,7 @@ class RewriteResult:
 
 
 def rewrite(archive: Path, keep: Keep) -> RewriteResult:
-    """Remove the events that are not to be kept from every sealed segment, each replaced in one step and verified.
+    """Removes the events that are not to be kept from every sealed segment, each replaced in one step and verified.
 
     Open segments of writers that are gone are sealed first. Have a running writer seal its own before the call; what
     is `unsealed` afterwards needs another call. Damaged stretches go too: nobody can show that they hold nothing
@@ -50,7 +50,7 @@ def rewrite(archive: Path, keep: Keep) -> RewriteResult:
 
 
 def _tidy(archive: Path) -> None:
-    """Remove what a crashed rewriting left, and seal the segments of writers that are gone."""
+    """Removes what a crashed rewriting left, and seals the segments of writers that are gone."""
     for stray in (archive / FOLDER).glob(f"*/*{_FRESH}"):
         remove_file(stray)
     for folder in (archive / FOLDER).glob("*/"):
@@ -68,7 +68,7 @@ def _rewrite_segment(path: Path, keep: Keep, result: RewriteResult) -> None:
         result.unsealed.append(path)
         return
     try:
-        blocks = [_kept_of(segment, block, keep) for block in segment.blocks]
+        blocks = [_keep_lines(segment, block, keep) for block in segment.blocks]
     except Invalid as error:
         raise Invalid(f"{path} cannot be rewritten, this release cannot read an event in it: {error}") from error
     body = b"".join(blocks)
@@ -82,8 +82,8 @@ def _rewrite_segment(path: Path, keep: Keep, result: RewriteResult) -> None:
         _put(fresh, path, keep)
 
 
-def _kept_of(segment: ArchiveSegment, block: ArchiveBlock, keep: Keep) -> bytes:
-    """The block without the forgotten events; byte by byte the same if it has none."""
+def _keep_lines(segment: ArchiveSegment, block: ArchiveBlock, keep: Keep) -> bytes:
+    """Returns the block without the forgotten events; byte by byte the same if it has none."""
     lines = block.lines(segment.data)
     kept = [line for line in lines if keep(decode_line(line).event)]
     if len(kept) == len(lines):

@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 def seal_leftovers(folder: Path) -> list[Path]:
-    """Seal every open segment of one writer; its lock must be held. Returns those that were open."""
+    """Seals every open segment of one writer; its lock must be held. Returns those that were open."""
     left = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if not is_sealed(path)]
     for path in left:
         seal_leftover(path)
@@ -51,7 +51,10 @@ def seal_body(body: bytes) -> bytes:
 
 
 def make_footer(body: bytes) -> bytes:
-    """Counts what can be read; a damaged stretch stays where it is, inside the digest, and readers tell of it."""
+    """Makes the footer: counts what can be read.
+
+    A damaged stretch stays where it is, inside the digest, and readers tell of it.
+    """
     ids = [read_stream_id(line) for line in parse_segment(body).lines()]
     return encode_footer(replace(SegmentManifest().including(ids), sha256=hashlib.sha256(body).hexdigest()))
 
@@ -68,7 +71,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """When a segment is full. Readers and rewriters hold one in memory, and forgetting leaves open ones alone."""
+    """Says when a segment is full. Readers and rewriters hold one in memory, and forgetting leaves open ones alone."""
 
     max_bytes: int = 64 * 2**20
     max_age_ms: int = 3_600_000

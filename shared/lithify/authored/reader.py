@@ -14,7 +14,7 @@ from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.rulebook.document import AuthoredNode
 from lithify.store import VectorStore, point_id
-from lithify.streams.generations import AUTHORED, current
+from lithify.streams.generations import AUTHORED, read_generations
 
 # Tenants whose rules one process keeps; the one read longest ago is forgotten first.
 KEPT: Final = 1024
@@ -77,7 +77,7 @@ class AuthoredReader:
 
     async def _generation(self, scope: TenantScope, kept: Rules | None) -> int:
         try:
-            [generation] = await current(self._redis, scope.tenant, [AUTHORED])
+            [generation] = await read_generations(self._redis, scope.tenant, [AUTHORED])
         except Unavailable:
             return UNKNOWN if kept is None else kept.generation
         return generation

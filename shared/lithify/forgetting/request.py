@@ -42,12 +42,12 @@ class Forgetting:
     error: str | None = None
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.receipt is not None or self.error is not None
 
 
 async def read_present_moment(redis: Redis, partitions: int) -> int:
-    """Not before anything that is accepted so far, in ms of the clock that counts: that of the stream ids.
+    """Reads a moment not before anything accepted so far, in ms of the clock that counts: that of the stream ids.
 
     Ids run ahead of Redis's clock after it was set back. Raises Unavailable if Redis did not answer.
     """
@@ -67,7 +67,9 @@ async def _last_ms(redis: Redis, stream: str) -> int:
 
 
 async def request_forgetting(connection: BlockingRedis, target: Target, before_ms: int) -> Ticket:
-    """Durable on return. Two requests are two forgettings: the later one also means what was said between them.
+    """Asks for a forgetting, durable on return.
+
+    Two requests are two forgettings: the later one also means what was said between them.
 
     Raises Unavailable if Redis cannot serve; asking again is safe.
     """
@@ -77,7 +79,10 @@ async def request_forgetting(connection: BlockingRedis, target: Target, before_m
 
 
 async def read_forgetting(connection: BlockingRedis, tenant: str, forgetting_id: str) -> Forgetting | None:
-    """None if the tenant asked for none of that id, or so long ago that its record is gone. Raises Unavailable."""
+    """Reads how a forgetting stands.
+
+    Returns None if the tenant asked for none of that id, or so long ago that its record is gone. Raises Unavailable.
+    """
     return await in_thread(_read, connection, tenant, forgetting_id)
 
 

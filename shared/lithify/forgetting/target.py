@@ -41,11 +41,11 @@ class Target:
 
     @property
     def is_whole_session(self) -> bool:
-        """Whether sessions go as a whole, with all that is kept about them."""
+        """Tells whether sessions go as a whole, with all that is kept about them."""
         return self.kind in (TargetKind.SESSION, TargetKind.USER)
 
     def owns(self, user: str, session: str) -> bool:
-        """Whether this is a session that goes as a whole."""
+        """Tells whether this is a session that goes as a whole."""
         return self.is_whole_session and user == self.user and (self.kind is TargetKind.USER or session == self.name)
 
     def covers(self, event: Event) -> bool:
@@ -62,7 +62,7 @@ class Target:
                 return event.event_id in self.events
 
     def tombstones(self) -> list[str]:
-        """The names under which an event finds out that it is meant."""
+        """Returns the names under which an event finds out that it is meant."""
         user = self.user or ""
         if self.kind is TargetKind.MEMORY:
             return [tombstone(TargetKind.MEMORY, user, event_id) for event_id in self.events]
@@ -73,7 +73,7 @@ class Target:
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, JsonValue]) -> Self:
-        """Raises Invalid if no target made these."""
+        """Reads a target from the arguments of a job. Raises Invalid if no target made these."""
         match arguments:
             case {
                 "tenant": str(tenant),
@@ -87,7 +87,7 @@ class Target:
 
 
 def memory_target(tenant: str, record: Record) -> Target:
-    """The memory with the turns that say the same: the one it stems from, and those that were merged into it.
+    """Targets a memory with the turns that say the same: the one it stems from, and those that were merged into it.
 
     A summary says nothing of its own and goes alone; its turns come back in its place.
     """
@@ -101,7 +101,7 @@ def tombstone(kind: TargetKind, user: str, name: str) -> str:
 
 
 def tombstones_of(event: Event) -> list[str]:
-    """Every name under which this event may have been forgotten."""
+    """Returns every name under which this event may have been forgotten."""
     names = [
         tombstone(TargetKind.USER, event.user, ""),
         tombstone(TargetKind.SESSION, event.user, event.session),

@@ -14,7 +14,7 @@ from lithify.streams.progress import StreamId
 
 
 async def find_accepted_later(redis: Redis, tenant: str, event_ids: Iterable[str], before_ms: int) -> set[str]:
-    """Those of the events that were accepted after that moment, by Redis's own clock.
+    """Returns those of the events that were accepted after that moment, by Redis's own clock.
 
     Only receipts know it: stored records carry the host's time, and entries of `stored` ids of their own. An event
     without a receipt is an old one, or one whose receipt was forgotten already: receipts are kept for a day at least,
@@ -35,7 +35,7 @@ KEPT_S: Final = 18 * 3_600
 
 
 async def put_tombstones(redis: Redis, target: Target, before_ms: int) -> None:
-    """From now on no worker stores what was accepted up to that moment. Raises Unavailable if Redis did not answer."""
+    """Forbids the workers to store what was accepted up to that moment. Raises Unavailable if Redis did not answer."""
     names = target.tombstones()
     if not names:
         return
@@ -50,7 +50,7 @@ async def put_tombstones(redis: Redis, target: Target, before_ms: int) -> None:
 
 
 async def are_forgotten(redis: Redis, events: Sequence[Event]) -> list[bool]:
-    """For each event, whether it was forgotten since it was accepted; one round trip where nothing was.
+    """Tells for each event whether it was forgotten since it was accepted; one round trip where nothing was.
 
     Raises Unavailable if Redis did not answer.
     """
@@ -59,7 +59,7 @@ async def are_forgotten(redis: Redis, events: Sequence[Event]) -> list[bool]:
         by_tenant[event.tenant].append(place)
     forgotten = [False] * len(events)
     for tenant, places in by_tenant.items():
-        moments = await _moments(redis, tenant, [events[place] for place in places])
+        moments = await _read_moments(redis, tenant, [events[place] for place in places])
         for place, moment in zip(places, moments, strict=True):
             if moment is not None:
                 event_id = events[place].event_id
@@ -67,8 +67,8 @@ async def are_forgotten(redis: Redis, events: Sequence[Event]) -> list[bool]:
     return forgotten
 
 
-async def _moments(redis: Redis, tenant: str, events: Sequence[Event]) -> list[int | None]:
-    """The newest moment up to which each event is covered by a tombstone."""
+async def _read_moments(redis: Redis, tenant: str, events: Sequence[Event]) -> list[int | None]:
+    """Returns the newest moment up to which each event is covered by a tombstone."""
     wanted = [tombstones_of(event) for event in events]
     names = list(dict.fromkeys(name for group in wanted for name in group))
     with outages():

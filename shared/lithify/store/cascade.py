@@ -42,7 +42,10 @@ async def search_cascade(
     *,
     now: Seconds = time.perf_counter,
 ) -> CascadeAnswer:
-    """The nearest records to an embedded question. A lower tier that fails counts as empty; the full one may raise."""
+    """Finds the nearest records to an embedded question.
+
+    A lower tier that fails counts as empty; the full one may raise.
+    """
     search = _Search(store, scope, collection, where, vector, limit, cascade)
     hits: list[Hit] = []
     trace: list[TierTrace] = []
@@ -51,13 +54,16 @@ async def search_cascade(
         begun = now()
         hits = await search.full() if tier == FULL_TIER else await search.lower(tier)
         trace.append(trace_tier(cascade, tier, [hit.score for hit in hits], _ms(now() - begun)))
-    return CascadeAnswer(search.rescored(hits) if trace[-1].tier != FULL_TIER else hits, trace)
+    return CascadeAnswer(search.rescore(hits) if trace[-1].tier != FULL_TIER else hits, trace)
 
 
 async def complete_tiers(
     store: VectorStore, scope: AnyTenant, collection: str, where: Where, cascade: Cascade
 ) -> frozenset[str]:
-    """The lower tiers an early exit may come from. A record's tiers are one point, so a marker tells all there is."""
+    """Returns the lower tiers an early exit may come from.
+
+    A record's tiers are one point, so a marker tells all there is.
+    """
     if not cascade.lower:
         return frozenset()
     marked = await store.count(scope, collection, where.present(MISSING_TIERS))
@@ -83,8 +89,11 @@ class _Search:
         except LithifyError:
             return []
 
-    def rescored(self, hits: list[Hit]) -> list[Hit]:
-        """Later thresholds are meant for full-dimension scores, and the order of a prefix is only roughly right."""
+    def rescore(self, hits: list[Hit]) -> list[Hit]:
+        """Scores hits anew.
+
+        Later thresholds are meant for full-dimension scores, and the order of a prefix is only roughly right.
+        """
         scores = full_scores(self._prefix(FULL_TIER), np.array([hit.vectors[FULL_TIER] for hit in hits]))
         scored = (replace(hit, score=float(score), vectors={}) for hit, score in zip(hits, scores, strict=True))
         return best_first(scored)[: self.limit]

@@ -25,7 +25,10 @@ class CatalogueEntry:
 
 
 def open_catalogue(folder: Path) -> dict[str, CatalogueEntry]:
-    """Made at once in a fresh folder, so that a lost one is told from one not yet written."""
+    """Reads the catalogue.
+
+    In a fresh folder it is made at once, so that a lost one is told from one not yet written.
+    """
     if not (folder / FILE).exists():
         if any(path.is_dir() for path in folder.glob("*~*")):
             raise Misconfigured(f"{folder} holds records but has lost its {FILE}; restore it from a snapshot")

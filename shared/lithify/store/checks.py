@@ -20,7 +20,7 @@ FIXED: Final = ("tenant", *PLACED, PLACE)
 
 
 def check_records(scope: AnyTenant, records: Iterable[Record], spec: CollectionSpec) -> None:
-    """The engines must not be the judges: Edge refuses a wrong vector but keeps the point without it."""
+    """Raises Invalid for records an engine must not see: Edge refuses a wrong vector but keeps the point without it."""
     for record in records:
         owner = f"record {record.id}"
         check_id(record.id)
@@ -45,7 +45,7 @@ def canonical_id(text: str) -> str | None:
 
 
 def known_ids(ids: Iterable[str]) -> list[str]:
-    """Each id once, in order; what is not a uuid cannot be stored and is left out."""
+    """Returns each id once, in order; what is not a uuid cannot be stored and is left out."""
     return list(dict.fromkeys(canonical for text in ids if (canonical := canonical_id(text)) is not None))
 
 
@@ -116,7 +116,10 @@ def check_deletion(scope: AnyTenant, where: Where) -> None:
 
 
 def check_fit(wanted: CollectionSpec, stored: CollectionSpec) -> None:
-    """Vectors of two models are never mixed; an empty fingerprint says nothing and passes (spec 03 §8)."""
+    """Raises Misconfigured where vectors of two models would be mixed.
+
+    An empty fingerprint says nothing and passes (spec 03 §8).
+    """
     if wanted.fingerprint and stored.fingerprint and wanted.fingerprint != stored.fingerprint:
         raise Misconfigured(
             f"collection {wanted.name} holds vectors of embedding {stored.fingerprint}, configured is "
@@ -130,7 +133,7 @@ def check_fit(wanted: CollectionSpec, stored: CollectionSpec) -> None:
 
 
 def check_unmoved(opened: CollectionSpec, present: CollectionSpec) -> None:
-    """A process whose model is no longer the collection's must be restarted; until then its events wait."""
+    """Raises Unavailable in a process whose model is no longer the collection's: until its restart its events wait."""
     if opened.fingerprint and present.fingerprint and opened.fingerprint != present.fingerprint:
         raise Unavailable(
             f"collection {opened.name} was re-embedded and holds vectors of embedding {present.fingerprint} now; "

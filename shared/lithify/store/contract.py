@@ -84,12 +84,12 @@ class VectorStore(Protocol):
         """
 
     async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
-        """One list for each query, in their order, best first; one round trip."""
+        """Returns one list for each query, in their order, best first; one round trip."""
 
     async def fetch(
         self, scope: AnyTenant, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
     ) -> list[Record]:
-        """In the order asked for; ids unknown to the scope are left out."""
+        """Returns records in the order asked for; ids unknown to the scope are left out."""
 
     async def scroll(
         self,
@@ -102,10 +102,10 @@ class VectorStore(Protocol):
         after: str | None = None,
         with_vectors: Sequence[str] = (),
     ) -> Page:
-        """Records in the order of their ids; pass `next` of a page as `after` to go on."""
+        """Returns records in the order of their ids; pass `next` of a page as `after` to go on."""
 
     async def count(self, scope: AnyTenant, collection: str, where: Where, /) -> int:
-        """Exact."""
+        """Counts exactly what matches."""
 
     async def delete(self, scope: AnyTenant, collection: str, where: Where, /) -> None:
         """Removes what matches; a tenant's empty `where` removes all of the tenant."""
@@ -114,7 +114,7 @@ class VectorStore(Protocol):
         """Merges these keys into what matches; tenant, user and session of a record are fixed by its upsert."""
 
     async def set_payloads(self, scope: AnyTenant, collection: str, payloads: PayloadsById, /) -> None:
-        """Like `set_payload` for many records, each by its id and with keys of its own: one round trip, one sync."""
+        """Merges keys of its own into each record named by its id: one round trip, one sync."""
 
     async def set_vectors(self, scope: AnyTenant, collection: str, tiers: TiersById, /) -> None:
         """Adds or replaces these tiers of stored records by their ids; payload, words and other tiers stay.
@@ -123,10 +123,10 @@ class VectorStore(Protocol):
         """
 
     async def snapshot(self, collection: str, folder: Path) -> Path:
-        """A consistent copy of the collection, made inside the folder; returns where it lies."""
+        """Makes a consistent copy of the collection inside the folder; returns where it lies."""
 
     async def collections(self) -> list[CollectionSpec]:
-        """The collections there are, by name."""
+        """Returns the collections there are, by name."""
 
     async def switch(self, name: str, other: str) -> None:
         """Exchanges the names of two collections in one step; nothing is lost until the other one is dropped."""
@@ -135,7 +135,7 @@ class VectorStore(Protocol):
         """Removes a collection and its records; a missing one is no error."""
 
     async def health(self) -> StoreHealth:
-        """Never raises."""
+        """Tells whether the engine can serve; never raises."""
 
     async def close(self) -> None:
         """Leaves everything durable; may be called twice."""

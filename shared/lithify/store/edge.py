@@ -108,7 +108,7 @@ class EdgeStore:
     async def optimise(self, collection: str) -> bool:
         """Packs the segments and frees the room of deleted records; False if there was nothing to do.
 
-        For maintenance: the whole process stands still meanwhile, about 15 s per 100,000 points.
+        Only `lithify bench` calls it: the whole process stands still meanwhile, about 15 s per 100,000 points.
         """
         return await _run(self._writer, self._optimise, collection)
 
@@ -159,8 +159,8 @@ class EdgeStore:
         return found
 
     async def _shard(self, collection: str) -> EdgeCollection:
-        """Opened at first use, by the writing thread, so that nobody opens it twice."""
-        shard = self._folder.opened(collection)
+        """Opens a collection at its first use, by the writing thread, so that nobody opens it twice."""
+        shard = self._folder.find_open(collection)
         return await _run(self._writer, self._folder.open, collection) if shard is None else shard
 
 

@@ -108,7 +108,7 @@ def record_of(point: edge.Record | edge.ScoredPoint) -> Record:
         id=str(point.id),
         payload=remove_places(point.payload),
         vectors={name: np.asarray(vector, np.float32) for name, vector in named.items()},
-        lexical=SparseVector.stored(lexical.indices, lexical.values)
+        lexical=SparseVector.from_engine(lexical.indices, lexical.values)
         if isinstance(lexical, edge.SparseVector)
         else None,
     )

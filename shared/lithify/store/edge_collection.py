@@ -38,7 +38,7 @@ _BAD_INPUT: Final = ("dimension error", "Wrong input", "Validation error", "Not 
 
 @contextmanager
 def engine_errors(folder: Path) -> Iterator[None]:
-    """The binding raises bare Exception, and PanicException, which is not even one."""
+    """Raises our errors for the binding's, which are bare Exception, and PanicException, which is not even one."""
     try:
         yield
     except (ValueError, TypeError, OverflowError) as error:
@@ -73,7 +73,10 @@ class EdgeCollection:
 
     @classmethod
     def load(cls, folder: Path, spec: CollectionSpec) -> "EdgeCollection":
-        """Replays the log of a crashed process. Takes over the indexes and placements a newer release asks for."""
+        """Opens a collection and replays the log of a crashed process.
+
+        Takes over the indexes and placements a newer release asks for.
+        """
         if not folder.is_dir():
             raise Misconfigured(f"collection {spec.name} has lost its folder {folder}; restore it from a snapshot")
         with engine_errors(folder):
@@ -89,7 +92,7 @@ class EdgeCollection:
                     self.engine.update(index_operation(name, kind))
 
     def upsert(self, records: Sequence[Record], own: ScopedWhere) -> None:
-        """Existing records that are not `own` stay as they are."""
+        """Writes records; existing ones that are not `own` stay as they are."""
         condition = engine_filter(own)
         for chunk in batched(records, WRITE_CHUNK):
             points = [engine_point(record) for record in chunk]
@@ -101,13 +104,13 @@ class EdgeCollection:
         self._commit()
 
     def set_payloads(self, updates: Sequence[tuple[ScopedWhere, Mapping[str, Any]]]) -> None:
-        """One sync to disk for all of them: it takes far longer than the updates themselves."""
+        """Updates payloads with one sync to disk for all of them: it takes far longer than the updates themselves."""
         for where, payload in updates:
             self._update(edge.UpdateOperation.set_payload_by_filter(engine_filter(where), dict(payload)), 1)
         self._commit()
 
     def set_vectors(self, stored: ScopedWhere, tiers: TiersById) -> None:
-        """Only what is `stored`: the engine refuses the whole call for an id it does not know."""
+        """Sets vectors of what is `stored` only: the engine refuses the whole call for an id it does not know."""
         found = self.scroll(stored, len(tiers), None, ()).records if tiers else []
         for chunk in batched(found, WRITE_CHUNK):
             vectors = [engine_vectors(record.id, tiers[record.id]) for record in chunk]
@@ -120,7 +123,7 @@ class EdgeCollection:
         self.unflushed += points
 
     def _commit(self) -> None:
-        """The engine's log is a memory map it does not sync; a power cut would take what was acknowledged."""
+        """Syncs the engine's log, a memory map that it does not sync: a power cut would take what was acknowledged."""
         log = self.folder / "wal"
         for path in (log, *log.iterdir()):
             # The engine makes the next file of the log beside us, under a passing name.

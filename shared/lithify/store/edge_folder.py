@@ -15,8 +15,8 @@ from lithify.store.schema import place_of_records
 LOCK: Final = "store.lock"
 
 
-def taken_lock(folder: Path) -> FileLock:
-    """One process per Edge folder: the engine in it is not shared."""
+def take_lock(folder: Path) -> FileLock:
+    """Locks an Edge folder for this process: the engine in it is not shared."""
     lock = FileLock(folder / LOCK)
     if not lock.acquire():
         holder = lock.signature()
@@ -27,12 +27,12 @@ def taken_lock(folder: Path) -> FileLock:
 
 
 class EdgeFolder:
-    """Everything but `opened` and `specs` belongs to the writing thread."""
+    """Everything but `find_open` and `specs` belongs to the writing thread."""
 
     def __init__(self, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._lock = taken_lock(path)
+        self._lock = take_lock(path)
         try:
             self._entries = open_catalogue(path)
         except BaseException:
@@ -44,7 +44,7 @@ class EdgeFolder:
     def specs(self) -> list[CollectionSpec]:
         return [entry.spec(name) for name, entry in sorted(self._entries.items())]
 
-    def opened(self, name: str) -> EdgeCollection | None:
+    def find_open(self, name: str) -> EdgeCollection | None:
         entry = self._entries.get(name)
         return None if entry is None else self._shards.get(entry.folder)
 
@@ -76,7 +76,7 @@ class EdgeFolder:
         entry = self._entries.get(name)
         if entry is None:
             return
-        shard = self.opened(name)
+        shard = self.find_open(name)
         self._commit({key: kept for key, kept in self._entries.items() if key != name})
         if shard is not None:
             del self._shards[entry.folder]

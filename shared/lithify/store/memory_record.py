@@ -54,13 +54,16 @@ class MemoryRecord:
     hop_targets: tuple[str, ...] = ()  # authored node: ids of records it leads to
 
     def payload(self) -> dict[str, Any]:
-        """Empty lists are left out: the engines count an absent field and an empty list as the same."""
+        """Returns the payload.
+
+        Empty lists are left out: the engines count an absent field and an empty list as the same.
+        """
         written = {name: value for name, value in asdict(self).items() if value is not None and name not in LISTS}
         return written | {name: list(value) for name in LISTS if (value := getattr(self, name))}
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Self:
-        """Unknown keys are left alone: a newer release may have written them."""
+        """Reads a payload. Unknown keys are left alone: a newer release may have written them."""
         known = {name: value for name, value in payload.items() if name in NAMES}
         # Most records have no list at all, and a hundred are read for each answer.
         for name in LISTED & known.keys():
@@ -73,5 +76,5 @@ NAMES: Final = frozenset(field.name for field in fields(MemoryRecord))
 
 
 def position_of(user: str, session: str, seq: int) -> str:
-    """Where in a session a turn stands, as one indexed keyword: the turns around it are found by theirs."""
+    """Returns where in a session a turn stands, as one indexed keyword: the turns around it are found by theirs."""
     return join_parts(user, session, str(seq))

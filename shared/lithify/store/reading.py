@@ -9,6 +9,8 @@ from lithify.store.contract import VectorStore
 from lithify.store.records import Record
 from lithify.store.where import Where
 
+PAGE: Final = 512
+
 
 async def fetch_in_order(
     store: VectorStore, scope: AnyTenant, collection: str, ids: Sequence[str], with_vectors: Sequence[str]
@@ -21,13 +23,13 @@ async def fetch_in_order(
     return [found[id_] for id_ in wanted if id_ in found]
 
 
-PAGE: Final = 512
-
-
 async def every_record(
     store: VectorStore, scope: AnyTenant, collection: str, where: Where, with_vectors: Sequence[str] = ()
 ) -> AsyncIterator[Record]:
-    """In the order of their ids; what is written meanwhile may or may not be among them."""
+    """Yields all records that are meant in the order of their ids.
+
+    What is written meanwhile may or may not be among them.
+    """
     after: str | None = None
     while True:
         page = await store.scroll(scope, collection, where, limit=PAGE, after=after, with_vectors=with_vectors)

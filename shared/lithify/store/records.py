@@ -15,12 +15,18 @@ NAMESPACE: Final = UUID("6f0f5d0e-6f4b-4a83-9d57-0f1c3c7b2a94")
 
 
 def point_id(tenant: str, kind: str, natural_key: str, family: str) -> str:
-    """The id of a record: its tenant, kind, own key and embedding family, as uuid text."""
+    """Returns the id of a record, by which writing it twice is writing it once.
+
+    It is made of tenant, kind, own key and embedding family, as uuid text.
+    """
     return str(uuid5(NAMESPACE, join_parts(tenant, kind, natural_key, family)))
 
 
 def join_parts(*parts: str) -> str:
-    """One text from which the parts could be told again: a separator alone would let `a|b, c` equal `a, b|c`."""
+    """Returns one text from which the parts could be told again.
+
+    A separator alone would let `a|b, c` equal `a, b|c`.
+    """
     return "".join(f"{len(part)}:{part}" for part in parts)
 
 
@@ -52,8 +58,11 @@ class SparseVector:
         return zip(self.indices, self.values, strict=True)
 
     @classmethod
-    def stored(cls, indices: Iterable[int], values: Iterable[float]) -> Self:
-        """As an engine returned it: checked when it was written, and a hundred are read for each answer."""
+    def from_engine(cls, indices: Iterable[int], values: Iterable[float]) -> Self:
+        """Takes what an engine returned unchecked.
+
+        It was checked when it was written, and a hundred are read for each answer.
+        """
         vector = object.__new__(cls)
         object.__setattr__(vector, "indices", tuple(indices))
         object.__setattr__(vector, "values", tuple(values))
@@ -90,5 +99,8 @@ class Page:
 
 
 def best_first(hits: Iterable[Hit]) -> list[Hit]:
-    """Equal scores by id: the engines leave their order open, and answers must be repeatable."""
+    """Orders hits by score and, where it is equal, by id.
+
+    The engines leave that open, and answers must be repeatable.
+    """
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))

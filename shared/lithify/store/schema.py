@@ -42,5 +42,8 @@ INDEXES: Final = MappingProxyType(
 
 
 def place_of_records(name: str, taken: Container[str]) -> str:
-    """Where a new collection's records go. Its public name only points there, so that it can be pointed elsewhere."""
+    """Names where a new collection's records go.
+
+    Its public name only points there, so that it can be pointed elsewhere.
+    """
     return next(place for number in count(1) if (place := f"{name}~{number}") not in taken)

@@ -23,12 +23,12 @@ class ScopedWhere:
 
 
 def confine(scope: AnyTenant, where: Where) -> ScopedWhere:
-    """The tenant always, and the user if the scope names one; user and session by the places that imply them."""
+    """Adds the tenant always, and the user if the scope names one; user and session by the places that imply them."""
     if isinstance(scope, EveryTenant):
         return ScopedWhere(where.must, where.must_not)
     if not isinstance(scope, TenantScope):
         raise TypeError(f"a TenantScope is needed, not {type(scope).__name__}")
-    placed = tuple(_placed(scope.tenant, condition) for condition in where.must)
+    placed = tuple(_confine_condition(scope.tenant, condition) for condition in where.must)
     return ScopedWhere((Equals("tenant", scope.tenant), *_owners(scope), *placed), where.must_not)
 
 
@@ -41,7 +41,7 @@ def _owners(scope: TenantScope) -> tuple[Condition, ...]:
     return (AnyOf(PLACE, (own, place(scope.tenant, "user", SHARED))),)
 
 
-def _placed(tenant: str, condition: Condition) -> Condition:
+def _confine_condition(tenant: str, condition: Condition) -> Condition:
     if isinstance(condition, Equals) and condition.field in PLACED and isinstance(condition.value, str):
         return Equals(PLACE, place(tenant, condition.field, condition.value))
     return condition

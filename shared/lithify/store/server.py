@@ -81,7 +81,7 @@ class ServerStore:
     async def upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record], /) -> None:
         check_records(scope, records, await self._spec(collection))
         own = engine_filter(confine(scope, Where()))
-        async with self._fenced(collection):
+        async with self._explained_refusals(collection):
             for batch in batched_by_weight(records, request_bytes, MAX_REQUEST_BYTES):
                 points = [engine_point(record) for record in batch]
                 check_completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
@@ -89,7 +89,7 @@ class ServerStore:
     async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         check_queries(queries, await self._spec(collection))
         requests = [engine_query(query, confine(scope, query.where)) for query in queries]
-        async with self._fenced(collection):
+        async with self._explained_refusals(collection):
             answers = await self._client.query_batch_points(collection, requests)
         return [best_first(hit_of(point) for point in answer.points) for answer in answers]
 
@@ -157,7 +157,7 @@ class ServerStore:
         updates = [Record(record.id, {}, tiers[record.id]) for record in stored]
         for batch in batched_by_weight(updates, request_bytes, MAX_REQUEST_BYTES):
             points = [engine_vectors(record.id, record.vectors) for record in batch]
-            async with self._fenced(collection):
+            async with self._explained_refusals(collection):
                 check_completed(await self._client.update_vectors(collection, points, wait=True))
 
     async def snapshot(self, collection: str, folder: Path) -> Path:
@@ -200,8 +200,11 @@ class ServerStore:
         return spec
 
     @asynccontextmanager
-    async def _fenced(self, collection: str) -> AsyncIterator[None]:
-        """A refusal may only mean that another model's records, of another length, were just put behind the name."""
+    async def _explained_refusals(self, collection: str) -> AsyncIterator[None]:
+        """Looks, after a refusal, at the collection again.
+
+        It may only mean that another model's records, of another length, were just put behind the name.
+        """
         try:
             with server_errors(self._url):
                 yield
@@ -212,7 +215,7 @@ class ServerStore:
 
 
 def add_port(url: str) -> str:
-    """Qdrant listens on 6333 unless the address says otherwise."""
+    """Adds the port to an address that names none: Qdrant listens on 6333."""
     parts = urlsplit(url)
     try:
         port = parts.port
@@ -229,6 +232,9 @@ def why_too_old(version: str) -> str | None:
 
 
 def check_completed(result: models.UpdateResult) -> None:
-    """`acknowledged` may still fail, and a timed-out wait too: neither may be taken for done."""
+    """Raises Unavailable unless a write was completed: `acknowledged` may still fail, and a timed-out wait too.
+
+    Neither may be taken for done.
+    """
     if result.status != models.UpdateStatus.COMPLETED:
         raise Unavailable(f"Qdrant has not completed a write, it says {result.status.value}; it must be repeated")

@@ -34,7 +34,10 @@ def vector_params(spec: CollectionSpec) -> dict[str, models.VectorParams]:
 
 
 def index_params(kind: IndexKind) -> IndexParams:
-    """Graphs only where searches are confined. A server that does not know `enable_hnsw` (1.16) builds them all."""
+    """Asks for graphs only where searches are confined.
+
+    A server that does not know `enable_hnsw` (1.16) builds them all.
+    """
     keyword = models.KeywordIndexType.KEYWORD
     match kind:
         case IndexKind.TENANT:
@@ -115,7 +118,7 @@ def record_of(point: models.Record | models.ScoredPoint) -> Record:
         id=str(point.id),
         payload=remove_places(point.payload),
         vectors={name: np.asarray(v, np.float32) for name, v in named.items() if name != LEXICAL},
-        lexical=SparseVector.stored(lexical.indices, lexical.values)
+        lexical=SparseVector.from_engine(lexical.indices, lexical.values)
         if isinstance(lexical, models.SparseVector)
         else None,
     )
@@ -138,7 +141,10 @@ def server_errors(url: str) -> Iterator[None]:
 
 
 def translate_error(status: int | None, content: str, url: str) -> LithifyError:
-    """A missing collection is an outage too: it was there when the process started, and must not cost an event."""
+    """Makes our error of an answer.
+
+    A missing collection is an outage too: it was there when the process started, and must not cost an event.
+    """
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return Misconfigured(f"Qdrant at {url} refuses the API key; check LITHIFY_QDRANT_API_KEY")
     if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.REQUEST_ENTITY_TOO_LARGE):

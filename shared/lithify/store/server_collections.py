@@ -59,14 +59,15 @@ class ServerCollections:
         return pointers[name]
 
     async def switch(self, name: str, other: str) -> None:
-        here, there = await self.records_of(name), await self.records_of(other)
+        here = await self.records_of(name)
+        there = await self.records_of(other)
         with server_errors(self._url):
             await self._client.update_collection_aliases(
                 [_delete_alias(name), _delete_alias(other), _create_alias(name, there), _create_alias(other, here)]
             )
 
     async def drop(self, name: str) -> None:
-        """The server removes the name together with the records."""
+        """Removes the records; the server removes the name together with them."""
         with server_errors(self._url):
             if (records := (await self._pointers()).get(name)) is not None:
                 await self._client.delete_collection(records)
@@ -76,7 +77,10 @@ class ServerCollections:
         return {alias.alias_name: alias.collection_name for alias in answer.aliases}
 
     async def _create(self, place: str, spec: CollectionSpec) -> None:
-        """One that is there already was just made by another process, or by one that died before naming it."""
+        """Creates a collection.
+
+        One that is there already was just made by another process, or by one that died before naming it.
+        """
         try:
             await self._client.create_collection(
                 place,
@@ -121,7 +125,7 @@ TIMEOUT: Final = httpx.Timeout(30.0, read=600.0)
 
 
 async def fetch_snapshot(http: httpx.AsyncClient, records: str, folder: Path) -> Path:
-    """Restore it with Qdrant's own upload of snapshots."""
+    """Brings a snapshot to a folder here and leaves none on the server; Qdrant's own upload restores it."""
     answer = await http.post(f"/collections/{records}/snapshots", params={"wait": "true"})
     answer.raise_for_status()
     made = answer.json()["result"]

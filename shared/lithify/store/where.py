@@ -62,7 +62,7 @@ class Where:
         return self._and(Equals(field, value))
 
     def differs(self, field: str, value: Scalar) -> "Where":
-        """Also holds for records that lack the field."""
+        """Excludes a value; records that lack the field stay."""
         return self._and_not(Equals(field, value))
 
     def any_of(self, field: str, values: Iterable[str] | Iterable[int]) -> "Where":

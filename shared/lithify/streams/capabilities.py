@@ -31,18 +31,21 @@ class Capabilities:
 
 
 async def probe(redis: Redis) -> Capabilities:
-    """Raises Misconfigured for a server below the baseline, Unavailable if it does not answer."""
+    """Asks a server what it can do.
+
+    Raises Misconfigured for one below the baseline, Unavailable if it does not answer.
+    """
     with outages():
         info: dict[str, Any] = await redis.info()
         # The library's own call cannot read the answer about a command the server does not have.
         asked = redis.execute_command("COMMAND INFO", *NEWER_COMMANDS)  # type: ignore[no-untyped-call]  # untyped there
         known = await asked
         fsync = await _read_fsync(redis)
-    return judge(info, [name for name, found in zip(NEWER_COMMANDS, known, strict=True) if found], fsync)
+    return assess(info, [name for name, found in zip(NEWER_COMMANDS, known, strict=True) if found], fsync)
 
 
-def judge(info: Mapping[str, Any], commands: Collection[str], fsync: str | None) -> Capabilities:
-    """What follows from a server's own words; `fsync` is None where the configuration may not be read."""
+def assess(info: Mapping[str, Any], commands: Collection[str], fsync: str | None) -> Capabilities:
+    """Judges a server by its own words; `fsync` is None where the configuration may not be read."""
     compatible = _version(info["redis_version"])
     product = "valkey" if "valkey_version" in info else "redis"
     version = _version(info.get("valkey_version", info["redis_version"]))

@@ -17,15 +17,17 @@ CONNECT_TIMEOUT_S: Final = 5.0
 REPLY_TIMEOUT_S: Final = 5.0
 # Three tries within a second; the accepting script makes repeating harmless.
 PRODUCER_RETRIES: Final = 3
+# How long a task may take to end before it is cancelled again.
+AGAIN_S: Final = 0.5
 
 
 def open_producer(url: str) -> Redis:
-    """A client for calls that may be repeated safely: the accepting script and reads."""
+    """Opens a client for calls that may be repeated safely: the accepting script and reads."""
     return _open(url, REPLY_TIMEOUT_S, Retry(ExponentialBackoff(cap=0.5, base=0.05), PRODUCER_RETRIES))
 
 
 def open_consumer(url: str, block_ms: int) -> Redis:
-    """A client for blocking reads: it waits longer than the block and never repeats by itself.
+    """Opens a client for blocking reads: it waits longer than the block and never repeats by itself.
 
     A repeated XREADGROUP would deliver a second batch while the first one is pending and unseen.
     """
@@ -37,7 +39,10 @@ def _open(url: str, reply_timeout_s: float, retry: Retry) -> Redis:
 
 
 async def pin_partitions(redis: Redis, partitions: int) -> None:
-    """Called once at start. Raises Misconfigured if this Redis was first used with another number."""
+    """Pins the number of partitions, once at start. Raises Misconfigured if this Redis was first used with another one.
+
+    With another number sessions would move, and old streams would have no reader.
+    """
     with outages():
         await redis.set(keys.PARTITIONS, partitions, nx=True)
         pinned = int(await redis.get(keys.PARTITIONS) or 0)
@@ -48,12 +53,11 @@ async def pin_partitions(redis: Redis, partitions: int) -> None:
         )
 
 
-# How long a task may take to end before it is cancelled again.
-AGAIN_S: Final = 0.5
-
-
 async def end_tasks(tasks: "Iterable[asyncio.Task[Any]]") -> None:
-    """Cancel until they are done; their results and errors are left to whoever owns them."""
+    """Cancels tasks until they are done; their results and errors are left to whoever owns them.
+
+    Once is not enough: on Python 3.11 `asyncio.wait_for`, through which redis-py sends, may swallow a cancellation.
+    """
     pending = set(tasks)
     while pending:
         for task in pending:

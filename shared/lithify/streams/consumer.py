@@ -57,7 +57,7 @@ class ConsumerSettings:
 
 @dataclass(slots=True)
 class ConsumerTally:
-    """What this consumer has done with messages since its start."""
+    """Counts what this consumer has done with messages since its start."""
 
     handled: int = 0
     redelivered: int = 0
@@ -112,15 +112,15 @@ class Consumer:
 
     @property
     def in_flight(self) -> int:
-        """Messages read and not yet acknowledged, buried or given up."""
+        """Counts messages read and not yet acknowledged, buried or given up."""
         return len(self._leases)
 
     def stop(self) -> None:
-        """Stop reading; `run()` returns once what is in flight is handled and acknowledged."""
+        """Stops reading; `run()` returns once what is in flight is handled and acknowledged."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Consume until stopped. Raises TooManyDead when nothing but dead letters comes of it.
+        """Consumes until stopped. Raises TooManyDead when nothing but dead letters comes of it.
 
         Cancelling ends it at once, save that an acknowledgement under way is finished; cancelling twice ends that too.
         """
@@ -166,11 +166,14 @@ class Consumer:
             await self._process(entries)
 
     def _room(self) -> int:
-        """How many entries to ask for. Redis bounds a read by count only; the mean size so far bounds the bytes."""
+        """Returns how many entries to ask for.
+
+        Redis bounds a read by count only; the mean size so far bounds the bytes.
+        """
         return max(1, min(self._settings.batch, self._settings.batch_bytes // max(1, self._mean_bytes)))
 
     async def _recover(self, pending: Callable[[str], Awaitable[list[str]]]) -> None:
-        """Deliver pending entries again, one at a time: should one kill the process, only it has burnt an attempt."""
+        """Delivers pending entries again, one at a time: should one kill the process, only it has burnt an attempt."""
         for stream in self._member.streams:
             for stream_id in await self._insist(partial(pending, stream)):
                 if self._stopping.is_set():
@@ -218,12 +221,12 @@ class Consumer:
         except Unavailable:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a handler raises decides the fate of its messages only
-            await self._failed(deliveries, error)
+            await self._settle_failure(deliveries, error)
         else:
             async with self._acknowledging:
                 await self._acknowledge(deliveries)
 
-    async def _failed(self, deliveries: Sequence[Delivery], error: Exception) -> None:
+    async def _settle_failure(self, deliveries: Sequence[Delivery], error: Exception) -> None:
         if len(deliveries) > 1:
             # One bad message must not take its neighbours along.
             for delivery in deliveries:
@@ -271,7 +274,7 @@ class Consumer:
             raise TooManyDead(f"{self._dead_in_a_row} dead letters in a row, the last one: {reason}")
 
     async def _insist(self, action: Callable[[], Awaitable[T]]) -> T:
-        """Repeat an idempotent step through an outage, which is nobody's fault and burns no attempt.
+        """Repeats an idempotent step through an outage, which is nobody's fault and burns no attempt.
 
         Meanwhile nothing is read and the leases are kept. Raises Unavailable only when told to stop.
         """

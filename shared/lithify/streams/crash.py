@@ -9,7 +9,7 @@ _armed: str | None = None
 
 
 def arm(name: str | None) -> None:
-    """Called once from main with the setting; None, the default, leaves every point inert."""
+    """Arms one crash point, once from main with the setting; None, the default, leaves every point inert."""
     global _armed  # noqa: PLW0603 - one switch per process, so that a crash point costs one comparison
     _armed = name
 

@@ -18,12 +18,18 @@ from lithify.streams.progress import StreamId
 MARK: Final = b"dead_"
 """Begins the names of the fields that burying adds to the original ones."""
 
+# Letters read per call; each may carry a turn of the largest size.
+PAGE: Final = 50
+
+Outcome = Literal["redriven", "gone", "superseded"]
+"""Gone: redriven or purged before, or not of this scope. Superseded: the event id was accepted anew since."""
+
 # As many digits as surely fit into what Redis takes for an id.
 _ID: Final = re.compile(r"(\d{1,4})-(\d{1,19})-(\d{1,19})")
 
 
 class LetterId(NamedTuple):
-    """Where a letter lies; ordered by the time of burial."""
+    """Says where a letter lies; ordered by the time of burial."""
 
     buried: StreamId
     partition: int
@@ -57,7 +63,7 @@ class Letter:
     event: Event | None
 
     def belongs_to(self, scope: AnyTenant) -> bool:
-        """A letter is its tenant's; one that cannot be read is nobody's but the operator's."""
+        """Tells whose a letter is: its tenant's; one that cannot be read is nobody's but the operator's."""
         if isinstance(scope, EveryTenant):
             return True
         event = self.event
@@ -94,13 +100,6 @@ def _event(fields: Mapping[bytes, bytes]) -> Event | None:
         return None
 
 
-# Letters read per call; each may carry a turn of the largest size.
-PAGE: Final = 50
-
-Outcome = Literal["redriven", "gone", "superseded"]
-"""Gone: redriven or purged before, or not of this scope. Superseded: the event id was accepted anew since."""
-
-
 class DeadLetters:
     """The dead letters of all partitions. Every call sees its scope's only, and raises Unavailable in an outage."""
 
@@ -110,14 +109,20 @@ class DeadLetters:
         self._clock = clock
 
     async def newest(self, scope: AnyTenant, limit: int, before: LetterId | None = None) -> list[Letter]:
-        """At most `limit` letters, the last buried first; `before`, the last one of a page, gives the next page."""
+        """Returns at most `limit` letters, the last buried first.
+
+        `before`, the last one of a page, gives the next page.
+        """
         found: list[Letter] = []
         for partition in range(self._partitions):
             found += [letter async for letter in self._scan(scope, partition, _below(partition, before), limit)]
         return sorted(found, key=lambda letter: letter.id, reverse=True)[:limit]
 
     async def ids(self, scope: AnyTenant, buried_before_ms: int | None = None) -> list[LetterId]:
-        """All letters there are now, the first buried first; redriving all does not go round with what dies again."""
+        """Returns all letters there are now, the first buried first.
+
+        Redriving all does not go round with what dies again.
+        """
         before = None if buried_before_ms is None else LetterId(StreamId(max(0, buried_before_ms), 0), 0)
         found: list[LetterId] = []
         for partition in range(self._partitions):
@@ -132,7 +137,7 @@ class DeadLetters:
         return next((letter for letter in page if letter.belongs_to(scope)), None)
 
     async def redrive(self, scope: AnyTenant, ids: Iterable[LetterId]) -> dict[LetterId, Outcome]:
-        """Put letters back onto their streams as new messages, with all their attempts before them.
+        """Puts letters back onto their streams as new messages, with all their attempts before them.
 
         Each is one atomic step that may be repeated. An event whose effect is there already is harmless: effects are
         idempotent. The tail is left alone, the event is in it since it was accepted.
@@ -140,7 +145,7 @@ class DeadLetters:
         return {letter_id: await self._redrive(await self.find(scope, letter_id)) for letter_id in dict.fromkeys(ids)}
 
     async def purge(self, scope: AnyTenant, ids: Iterable[LetterId]) -> int:
-        """Delete letters for good and return how many were there."""
+        """Deletes letters for good and returns how many were there."""
         doomed: defaultdict[int, list[str]] = defaultdict(list)
         for letter_id in ids:
             if await self.find(scope, letter_id):
@@ -165,7 +170,7 @@ class DeadLetters:
     async def _scan(
         self, scope: AnyTenant, partition: int, below: str, limit: int | None = None
     ) -> AsyncIterator[Letter]:
-        """Letters of one partition, the last buried first, page by page."""
+        """Yields letters of one partition, the last buried first, page by page."""
         given = 0
         while page := await self._page(partition, below, "-"):
             for letter in page:
@@ -184,7 +189,7 @@ class DeadLetters:
 
 
 def _below(partition: int, before: LetterId | None) -> str:
-    """The highest id a partition may contribute to a page that ends above `before`."""
+    """Returns the highest id a partition may contribute to a page that ends above `before`."""
     if before is None:
         return "+"
     if before.buried == StreamId(0, 0):

@@ -37,7 +37,7 @@ class Delivery(NamedTuple):
 
 
 def decode(entry: StreamEntry) -> Delivery:
-    """Raises Invalid for an entry that holds no event we can read."""
+    """Reads the event of an entry. Raises Invalid for one that holds no event we can read."""
     envelope = entry.fields.get(b"event")
     if envelope is None:
         raise Invalid(f"entry {entry.stream_id} has no field 'event'")
@@ -45,7 +45,7 @@ def decode(entry: StreamEntry) -> Delivery:
 
 
 def decode_all(entries: Iterable[StreamEntry]) -> tuple[list[Delivery], list[tuple[StreamEntry, str]]]:
-    """The readable ones as deliveries, and the others with what is wrong with them."""
+    """Returns the readable ones as deliveries, and the others with what is wrong with them."""
     readable: list[Delivery] = []
     unreadable: list[tuple[StreamEntry, str]] = []
     for entry in entries:

@@ -16,12 +16,12 @@ KEPT_S: Final = 400 * 86_400
 
 
 def durable_subject(user: str) -> str:
-    """The subject of a user's durable memory; SHARED names what belongs to all users."""
+    """Names the subject of a user's durable memory; SHARED names what belongs to all users."""
     return f"durable:{user}"
 
 
 async def bump(redis: Redis, tenant: str, subject: str) -> int:
-    """Call after every write of the subject; copies read before it are stale from now on. The new generation.
+    """Moves the generation on, after every write of the subject, and returns it; copies read before it are stale.
 
     Raises Unavailable if Redis did not answer.
     """
@@ -34,8 +34,8 @@ async def bump(redis: Redis, tenant: str, subject: str) -> int:
     return moved
 
 
-async def current(redis: Redis, tenant: str, subjects: Sequence[str]) -> tuple[int, ...]:
-    """The generations of the subjects in one round trip; 0 for one that was never written.
+async def read_generations(redis: Redis, tenant: str, subjects: Sequence[str]) -> tuple[int, ...]:
+    """Reads the generations of the subjects in one round trip; 0 for one that was never written.
 
     Raises Unavailable if Redis did not answer.
     """

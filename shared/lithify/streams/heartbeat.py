@@ -73,7 +73,7 @@ async def keep_beating(redis: Redis, consumers: Sequence[Consumer], clock: Clock
 
 
 async def beat(redis: Redis, heartbeats: Sequence[Heartbeat]) -> None:
-    """Write how workers are. Raises Unavailable if Redis did not answer."""
+    """Writes how workers are. Raises Unavailable if Redis did not answer."""
     async with redis.pipeline(transaction=True) as pipe:
         for heartbeat in heartbeats:
             key = keys.worker(heartbeat.kind, heartbeat.name)
@@ -86,13 +86,13 @@ async def beat(redis: Redis, heartbeats: Sequence[Heartbeat]) -> None:
 
 
 async def read_workers(redis: Redis) -> list[Heartbeat]:
-    """All workers heard of lately, by kind and name. Raises Unavailable if Redis did not answer."""
+    """Reads all workers heard of lately, by kind and name. Raises Unavailable if Redis did not answer."""
     with outages():
         names = cast("list[bytes]", await redis.zrange(keys.WORKERS, 0, -1))
         values = cast("list[bytes | None]", await redis.mget(names)) if names else []
-    return sorted((_parsed(value) for value in values if value), key=lambda found: (found.kind, found.name))
+    return sorted((_parse(value) for value in values if value), key=lambda found: (found.kind, found.name))
 
 
-def _parsed(value: bytes) -> Heartbeat:
+def _parse(value: bytes) -> Heartbeat:
     fields = orjson.loads(value)
     return Heartbeat(**fields | {"tally": ConsumerTally(**fields["tally"])})

@@ -14,31 +14,6 @@ from lithify.streams import script
 from lithify.streams.outage import GroupMissing, outages
 from lithify.streams.progress import GroupProgress, StreamId, read_progress
 
-
-def plan_trim(groups: Mapping[str, GroupProgress], required: Collection[str]) -> StreamId | None:
-    """The id below which entries may go: the lowest floor. None while a required group does not exist yet."""
-    if not groups or not set(required) <= groups.keys():
-        return None
-    return min(progress.floor for progress in groups.values())
-
-
-async def trim(redis: Redis, stream: str, required: Collection[str]) -> int:
-    """Remove what all groups have finished and return how many entries went; whole nodes only, which is cheap."""
-    with outages():
-        floor = plan_trim(await read_progress(redis, stream), required)
-        return 0 if floor is None else int(await redis.xtrim(stream, minid=str(floor), approximate=True))
-
-
-async def dismiss_idle(redis: Redis, stream: str, group: str, idle_ms: int) -> list[str]:
-    """Remove consumers that were not heard of for idle_ms and hold nothing; returns their names.
-
-    A plain DELCONSUMER would silently drop the pending entries of a consumer that holds some.
-    """
-    with outages():
-        idle = [c["name"].decode() for c in await redis.xinfo_consumers(stream, group) if c["idle"] >= idle_ms]
-        return [name for name in idle if await script.load("dismiss").run(redis, [stream], [group, name])]
-
-
 # Streams grow by what is processed in between; at 1,000 turns/s of 1 KiB that is 30 MB.
 EVERY_S: Final = 30.0
 # A live consumer is heard of with every read, so a day of silence means that its slot is no more.
@@ -52,9 +27,36 @@ Lost = tuple[str, str, str]
 log = structlog.get_logger(__name__)
 
 
+def plan_trim(groups: Mapping[str, GroupProgress], required: Collection[str]) -> StreamId | None:
+    """Returns the id below which entries may go: the lowest floor. None while a required group does not exist yet."""
+    if not groups or not set(required) <= groups.keys():
+        return None
+    return min(progress.floor for progress in groups.values())
+
+
+async def trim(redis: Redis, stream: str, required: Collection[str]) -> int:
+    """Removes what all groups have finished, never by length or age, and returns how many entries went.
+
+    Only whole nodes of the stream go, which is cheap.
+    """
+    with outages():
+        floor = plan_trim(await read_progress(redis, stream), required)
+        return 0 if floor is None else int(await redis.xtrim(stream, minid=str(floor), approximate=True))
+
+
+async def dismiss_idle(redis: Redis, stream: str, group: str, idle_ms: int) -> list[str]:
+    """Removes consumers that were not heard of for idle_ms and hold nothing; returns their names.
+
+    A plain DELCONSUMER would silently drop the pending entries of a consumer that holds some.
+    """
+    with outages():
+        idle = [c["name"].decode() for c in await redis.xinfo_consumers(stream, group) if c["idle"] >= idle_ms]
+        return [name for name in idle if await script.load("dismiss").run(redis, [stream], [group, name])]
+
+
 @dataclass(slots=True)
 class Sweepings:
-    """What the janitor of this process has done and found since its start."""
+    """Counts what the janitor of this process has done and found since its start."""
 
     trimmed: int = 0
     dismissed: int = 0
@@ -80,7 +82,7 @@ class Janitor:
                 log.warning("janitor_waits", error=str(error))
 
     async def sweep(self) -> None:
-        """One pass over all streams. Raises Unavailable if Redis did not answer."""
+        """Passes once over all streams. Raises Unavailable if Redis did not answer."""
         lost: set[Lost] = set()
         for stream, required in self._required.items():
             # A group may be destroyed under way; consumers make it again, and the next round finds it.
@@ -107,7 +109,7 @@ class Janitor:
 
 
 async def find_lost(redis: Redis, stream: str, group: str) -> list[str]:
-    """Ids pending for a group whose entries were trimmed away, which no code of ours does.
+    """Returns ids pending for a group whose entries were trimmed away, which no code of ours does.
 
     Entries deleted before anyone read them cannot be counted afterwards: Redis adapts its own figures to what is left.
     """

@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
 
 
 def partition_of(tenant: str, session: str, partitions: int) -> int:
-    """The partition of a session: the same on every machine and in every release."""
+    """Returns the partition of a session: the same on every machine and in every release."""
     name = f"{_part(tenant)}:{_part(session)}"
     digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") % partitions
@@ -107,7 +107,7 @@ def api_key(key_id: str) -> str:
 
 
 def rate(key_id: str) -> str:
-    """What one API key has used of its rate limit."""
+    """Hash: what one API key has used of its rate limit."""
     return f"{PREFIX}rate:{_part(key_id)}"
 
 
@@ -117,12 +117,12 @@ def browser_session(digest: str) -> str:
 
 
 def worker(kind: str, name: str) -> str:
-    """What one consumer last said about itself."""
+    """Text: what one consumer last said about itself."""
     return f"{PREFIX}worker:{_part(kind)}:{_part(name)}"
 
 
 def partition_in(stream: str) -> int:
-    """The partition a per-partition key belongs to."""
+    """Returns the partition a per-partition key belongs to."""
     match = _PARTITION.search(stream)
     if match is None:
         raise ValueError(f"{stream} names no partition; expected a part like {{0}}")
@@ -130,7 +130,7 @@ def partition_in(stream: str) -> int:
 
 
 def matching(kind: str, *parts: str | None) -> str:
-    """A pattern for SCAN: the keys of a kind with these parts, None standing for any.
+    """Returns a pattern for SCAN: the keys of a kind with these parts, None standing for any.
 
     A quoted part holds neither a colon nor a wildcard, so that `u1` never meets `u10` (spec 01 N4).
     """
@@ -138,13 +138,13 @@ def matching(kind: str, *parts: str | None) -> str:
 
 
 def parts_of(key: bytes | str) -> list[str]:
-    """The parts a key was made of, without its kind."""
+    """Returns the parts a key was made of, without its kind."""
     name = key if isinstance(key, str) else key.decode()
     return [unquote(part) for part in name.removeprefix(PREFIX).split(":")[1:]]
 
 
 def kind_of(key: str) -> str:
-    """The first part of a key, such as `turns`."""
+    """Returns the first part of a key, such as `turns`."""
     return key.removeprefix(PREFIX).split(":", 1)[0]
 
 

@@ -68,7 +68,7 @@ class Leases:
                     await self._member.renew(stream, list(held))
 
     async def release(self) -> None:
-        """Give back what was never worked off, so that a stop during an outage costs no attempt."""
+        """Gives back what was never worked off, so that a stop during an outage costs no attempt."""
         with outages():
             for entry in [entry for held in self._held.values() for entry in held.values()]:
                 await self._member.release(entry, self._lease_ms)

@@ -28,7 +28,7 @@ class Member:
         self.group = group
 
     async def join(self) -> None:
-        """Create the group on every stream from its first entry on; a group that exists is left as it is."""
+        """Creates the group on every stream from its first entry on; a group that exists is left as it is."""
         for stream in self.streams:
             try:
                 await self._redis.xgroup_create(stream, self.group, id="0", mkstream=True)
@@ -37,7 +37,10 @@ class Member:
                     raise
 
     async def read(self, count: int, block_ms: int) -> list[StreamEntry]:
-        """Entries never delivered before, waiting up to block_ms for the first: at most `count`, or one per stream."""
+        """Reads entries never delivered before, waiting up to block_ms for the first.
+
+        Returns at most `count`, or one per stream.
+        """
         # COUNT holds per stream. Each gets its share; streams that used theirs up may then fill what others left free.
         share = max(1, count // len(self.streams))
         entries = await self._read(self.streams, share, block_ms)
@@ -58,11 +61,11 @@ class Member:
         ]
 
     async def own(self, stream: str) -> list[str]:
-        """Ids delivered to this name and never acknowledged, oldest first."""
+        """Returns ids delivered to this name and never acknowledged, oldest first."""
         return await self._pending(stream, {"consumername": self.name})
 
     async def stale(self, stream: str, lease_ms: int) -> list[str]:
-        """Ids whose lease has run out, whoever held them, oldest first."""
+        """Returns ids whose lease has run out, whoever held them, oldest first."""
         return await self._pending(stream, {"idle": lease_ms})
 
     async def _pending(self, stream: str, only: Mapping[str, Any]) -> list[str]:
@@ -76,7 +79,7 @@ class Member:
             start = f"({found[-1]}"
 
     async def claim(self, stream: str, stream_id: str, lease_ms: int) -> StreamEntry | None:
-        """Deliver a pending entry again, counting the attempt; None if someone else holds or finished it.
+        """Delivers a pending entry again, counting the attempt; None if someone else holds or finished it.
 
         Raises EntryLost if it was deleted while pending.
         """
@@ -90,11 +93,11 @@ class Member:
         return StreamEntry(stream, stream_id, dict(zip(flat[::2], flat[1::2], strict=True)), attempt)
 
     async def renew(self, stream: str, stream_ids: Sequence[str]) -> None:
-        """Start the leases anew; JUSTID leaves the attempts as they are."""
+        """Starts the leases anew; JUSTID leaves the attempts as they are."""
         await self._redis.xclaim(stream, self.group, self.name, 0, list(stream_ids), justid=True)
 
     async def release(self, entry: StreamEntry, lease_ms: int) -> None:
-        """Give an untouched entry back: free for anyone at once, and as if this delivery had not happened."""
+        """Gives an untouched entry back: free for anyone at once, and as if this delivery had not happened."""
         await self._redis.xclaim(
             entry.stream,
             self.group,
@@ -110,7 +113,7 @@ class Member:
         await self._redis.xack(stream, self.group, *stream_ids)
 
     async def bury(self, entry: StreamEntry, reason: str, now_ms: int) -> None:
-        """Move an entry to the dead letters of its partition, unless it is not pending any more."""
+        """Moves an entry to the dead letters of its partition, unless it is not pending any more."""
         names = [entry.stream, keys.dead(keys.partition_in(entry.stream)), *_receipt(entry)]
         letter = _letter(entry, self.group, reason, now_ms)
         args = [self.group, entry.stream_id, reason, *(part for pair in letter.items() for part in pair)]

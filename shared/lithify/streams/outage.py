@@ -21,6 +21,11 @@ _OUTAGE_CODE: Final = re.compile(r"\b(MISCONF|LOADING|BUSY|NOREPLICAS|READONLY)\
 _MEMORY_CODE: Final = re.compile(r"\bOOM\b")
 
 
+# Pauses while an outage lasts.
+FIRST_MS: Final = 500
+LONGEST_MS: Final = 16_000
+
+
 class GroupMissing(LithifyError):
     """The consumer group does not exist; it is created again from the first entry."""
 
@@ -46,11 +51,7 @@ def outages() -> Iterator[None]:
         raise
 
 
-FIRST_MS: Final = 500
-LONGEST_MS: Final = 16_000
-
-
 def backoff_ms(failures: int, first_ms: int = FIRST_MS, longest_ms: int = LONGEST_MS) -> int:
-    """Pause after the given number of earlier failures in a row: doubling, bounded (spec 01 §8)."""
+    """Returns the pause after the given number of earlier failures in a row: doubling, bounded (spec 01 §8)."""
     # The shift is bounded too: an outage of hours must not compute astronomic numbers.
     return min(first_ms << min(failures, 32), longest_ms)

@@ -15,7 +15,10 @@ from lithify.streams.progress import StreamId, count_unread
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Of the group furthest behind; `unread` may say more, never less. `memory_share` is None without a maxmemory."""
+    """Figures of the group furthest behind; `unread` may say more, never less.
+
+    `memory_share` is None without a maxmemory.
+    """
 
     oldest_unread_ms: int = 0
     unread: int = 0
@@ -42,7 +45,7 @@ class Pressure:
 
 
 def pressure(readings: Readings, limits: Limits) -> Pressure | None:
-    """Why nothing more should be accepted; None while everything is below its mark."""
+    """Says why nothing more should be accepted; None while everything is below its mark."""
     age_s = readings.oldest_unread_ms / 1000
     if readings.memory_share is not None and readings.memory_share > limits.memory_share:
         reason = f"Redis uses {readings.memory_share:.0%} of its memory, more than {limits.memory_share:.0%}"
@@ -56,7 +59,7 @@ def pressure(readings: Readings, limits: Limits) -> Pressure | None:
 
 
 class _Place(NamedTuple):
-    """Where a group stands on a stream, what it would read next, and the length of the stream."""
+    """Says where a group stands on a stream, what it would read next, and the length of the stream."""
 
     stream: str
     position: StreamId
@@ -65,7 +68,9 @@ class _Place(NamedTuple):
 
 
 async def read_pressure(redis: Redis, required: Mapping[str, Collection[str]], limits: Limits) -> Readings:
-    """Ask for streams, each with the groups that must read it; a group that was never there has read nothing.
+    """Reads the figures of streams, each with the groups that must read it.
+
+    A group that was never there has read nothing.
 
     Cheap while little waits: entries are counted only where a stream is longer than the limit, and only up to it.
     Raises Unavailable if Redis did not answer.
@@ -73,7 +78,7 @@ async def read_pressure(redis: Redis, required: Mapping[str, Collection[str]], l
     with outages():
         memory: dict[str, Any] = await redis.info("memory")
         seconds, micros = await redis.time()
-        groups = await _places(redis, required)
+        groups = await _read_places(redis, required)
         unread = [await _count(redis, places, limits.unread) for places in groups.values()]
     now_ms = seconds * 1000 + micros // 1000
     waiting = [place.following.ms for places in groups.values() for place in places if place.following]
@@ -84,8 +89,8 @@ async def read_pressure(redis: Redis, required: Mapping[str, Collection[str]], l
     )
 
 
-async def _places(redis: Redis, required: Mapping[str, Collection[str]]) -> dict[str, list[_Place]]:
-    """By group, in one round trip however many streams there are."""
+async def _read_places(redis: Redis, required: Mapping[str, Collection[str]]) -> dict[str, list[_Place]]:
+    """Reads the places by group, in one round trip however many streams there are."""
     pairs = [(stream, group) for stream, groups in required.items() for group in groups]
     reply = await script.load("backlog").run(redis, [stream for stream, _ in pairs], [group for _, group in pairs])
     found: defaultdict[str, list[_Place]] = defaultdict(list)
@@ -96,7 +101,7 @@ async def _places(redis: Redis, required: Mapping[str, Collection[str]]) -> dict
 
 
 async def _count(redis: Redis, places: Collection[_Place], limit: int) -> int:
-    """Unread entries of one group; an upper bound is enough where it lies below the limit."""
+    """Counts the unread entries of one group; an upper bound is enough where it lies below the limit."""
     longest = sum(place.length for place in places if place.following)
     if longest <= limit:
         return longest

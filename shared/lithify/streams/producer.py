@@ -19,7 +19,7 @@ Status = Literal["accepted", "duplicate", "conflict"]
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What became of one event. A duplicate or conflict carries the stream id and seq of the first acceptance."""
+    """Says what became of one event. A duplicate or conflict carries the stream id and seq of the first acceptance."""
 
     event_id: str
     stream_id: str
@@ -29,7 +29,7 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long the accepting script's keys live. Hosts retry for hours, not weeks, hence days for receipts."""
+    """Says how long the accepting script's keys live. Hosts retry for hours, not weeks, hence days for receipts."""
 
     receipt_s: int = 7 * DAY_S
     tail_s: int = 7 * DAY_S
@@ -47,7 +47,7 @@ class Producer:
         self._retention = retention or Retention()
 
     async def accept(self, items: Sequence[tuple[Event, str]]) -> list[Acceptance]:
-        """Accept events, each with the digest of what the host sent. In the tail and on the stream on return.
+        """Accepts events, each with the digest of what the host sent. In the tail and on the stream on return.
 
         Raises Unavailable if Redis did not answer; the events may or may not be accepted then, and sending the same
         again is safe. Each item is judged by itself; a conflict does not stop its neighbours.
@@ -87,7 +87,7 @@ def _acceptances(items: Sequence[tuple[Event, str]], words: Sequence[Any]) -> li
 
 
 async def publish_stored(redis: Redis, deliveries: Iterable[Delivery]) -> None:
-    """Pass the events on to `stored:{p}` of their partition. Repeating is harmless: effects are idempotent."""
+    """Passes the events on to `stored:{p}` of their partition. Repeating is harmless: effects are idempotent."""
     async with redis.pipeline(transaction=False) as pipe:
         for delivery in deliveries:
             entry = delivery.entry
@@ -97,7 +97,7 @@ async def publish_stored(redis: Redis, deliveries: Iterable[Delivery]) -> None:
 
 
 async def publish_again(redis: Redis, partitions: int, events: Iterable[Event]) -> None:
-    """Pass on events that could not be looked at when they were first announced, for want of a vector."""
+    """Passes on events that could not be looked at when they were first announced, for want of a vector."""
     async with redis.pipeline(transaction=False) as pipe:
         for event in events:
             partition = keys.partition_of(event.tenant, event.session, partitions)

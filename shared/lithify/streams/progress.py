@@ -9,6 +9,9 @@ from redis.exceptions import ResponseError
 from lithify.streams import script
 from lithify.streams.outage import outages
 
+# Entries counted per script call; keeps a single call at about a millisecond.
+PAGE: Final = 1_000
+
 
 class StreamId(NamedTuple):
     """A stream id, ordered as Redis orders it."""
@@ -38,7 +41,7 @@ class GroupProgress:
 
 
 async def read_progress(redis: Redis, stream: str) -> dict[str, GroupProgress]:
-    """Progress of each group by name; empty if there is no such stream."""
+    """Reads the progress of each group by name; empty if there is no such stream."""
     try:
         groups = await redis.xinfo_groups(stream)
     except ResponseError as error:
@@ -61,10 +64,6 @@ async def _progress(redis: Redis, stream: str, group: bytes, last_delivered: Str
     return GroupProgress(last_delivered, summary["pending"], lowest)
 
 
-# Entries counted per script call; keeps a single call at about a millisecond.
-PAGE: Final = 1_000
-
-
 @dataclass(frozen=True, slots=True)
 class Lag:
     """State of one group on one stream; ages are those of the oldest message concerned, 0 if there is none."""
@@ -78,7 +77,10 @@ class Lag:
 
 
 async def read_lag(redis: Redis, stream: str) -> list[Lag]:
-    """The lag of every group of a stream, by name. Ages use Redis's clock, which also made the ids."""
+    """Reads the lag of every group of a stream, by name, counted by us: Redis's own turns null or hides a loss.
+
+    Ages use Redis's clock, which also made the ids.
+    """
     with outages():
         progress = await read_progress(redis, stream)
         seconds, micros = await redis.time()
@@ -94,11 +96,13 @@ async def _lag(redis: Redis, stream: str, group: str, progress: GroupProgress, n
 async def count_unread(
     redis: Redis, stream: str, read_up_to: StreamId, most: int | None = None
 ) -> tuple[int, StreamId | None]:
-    """Number of entries behind an id and the first of them; costs in proportion to the number, page by page.
+    """Counts the entries behind an id and names the first of them; costs in proportion to the number, page by page.
 
     With `most`, counting ends at the first page that reaches it.
     """
-    total, oldest, behind = 0, None, str(read_up_to)
+    total = 0
+    oldest: StreamId | None = None
+    behind = str(read_up_to)
     while True:
         count, first, last = await script.load("count").run(redis, [stream], [behind, PAGE])
         total += int(count)

@@ -11,7 +11,7 @@ from lithify.streams.outage import outages
 
 
 async def read_tail(redis: Redis, scope: TenantScope, session: str, limit: int, partitions: int) -> list[Event]:
-    """The last `limit` accepted turns of the user's session in their order of speaking, oldest first.
+    """Reads the last `limit` accepted turns of the user's session in their order of speaking, oldest first.
 
     Ordered by seq, not by ts: the clocks of two gateways may differ by more than the pause between two turns.
     Raises Unavailable if Redis did not answer.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lithify.batching import batched, batched_by_weight
 
 
-@given(st.lists(st.integers()), st.integers(1, 10))
+@given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 10))
 def test_batches_keep_order_and_only_the_last_is_shorter(items: list[int], size: int) -> None:
     cut = list(batched(items, size))
     assert [item for batch in cut for item in batch] == items
@@ -20,7 +20,7 @@ def test_an_iterator_is_read_no_further_than_the_batch_asked_for() -> None:
     assert next(items) == 3
 
 
-@given(st.lists(st.integers(0, 30)), st.integers(1, 40), st.integers(1, 5))
+@given(st.lists(st.integers(0, 30), max_size=30), st.integers(1, 40), st.integers(1, 5))
 def test_weighed_batches_exceed_the_weight_only_with_a_single_item(
     weights: list[int], max_weight: int, size: int
 ) -> None:

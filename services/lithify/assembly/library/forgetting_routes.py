@@ -74,7 +74,7 @@ class ForgettingService:
         deadline = time.monotonic() + limit_ms / 1000
         while True:
             found = await self.read(tenant, forgetting_id)
-            if found.ended or time.monotonic() >= deadline:
+            if found.has_ended or time.monotonic() >= deadline:
                 return found
             await asyncio.sleep(POLL_S)
 

@@ -13,7 +13,7 @@ from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retrie
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.ranking.profile import Profile
-from lithify.streams.generations import current
+from lithify.streams.generations import read_generations
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Recall:
     async def _generations(self, scope: TenantScope, deadline: Deadline) -> Generations | None:
         """Returns the generations an entry must have; None while nobody can say whether the cache is stale."""
         try:
-            return await finish_by(current(self.redis, scope.tenant, subjects(scope)), deadline)
+            return await finish_by(read_generations(self.redis, scope.tenant, subjects(scope)), deadline)
         except Unavailable:
             return None
 

@@ -15,7 +15,7 @@ from lithify.jobs import keys as job_keys
 from lithify.node.redis_binary import choose_binary
 from lithify.settings import Settings
 from lithify.streams import keys
-from lithify.streams.capabilities import judge
+from lithify.streams.capabilities import assess
 
 TIMEOUT_S: Final = 5.0
 # Ages in queues and times in receipts come from different clocks; leases do not, Redis alone counts those.
@@ -74,7 +74,7 @@ def check_running_redis(client: Client, settings: Settings) -> Iterator[Finding]
 
 def check_product(info: dict[str, Any]) -> Iterator[Finding]:
     try:
-        found = judge(info, (), None)
+        found = assess(info, (), None)
     except Misconfigured as error:
         yield Finding("redis", False, str(error))
         return
