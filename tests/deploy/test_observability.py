@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lithify.telemetry.levels import LEVELS
-from lithify.telemetry.reference import counted_rows
+from lithify.telemetry.reference import list_counted
 from tests.deploy.checking import DEPLOY, ROOT, accepted, program, read_yaml
 
 FOLDER = DEPLOY / "observability"
@@ -17,7 +17,7 @@ METRIC = re.compile(r"\blithify_\w+")
 
 
 def series() -> set[str]:
-    counted = {name for row in counted_rows() for name in ({row.name} | parts(row.name, row.kind))}
+    counted = {name for row in list_counted() for name in ({row.name} | parts(row.name, row.kind))}
     return counted | {level.name for level in LEVELS}
 
 
@@ -62,7 +62,7 @@ def test_alerts_and_board_use_metrics_there_are() -> None:
 
 def test_the_board_shows_every_metric() -> None:
     shown = {re.sub("_(bucket|count|sum)$", "", name) for query in board_queries() for name in METRIC.findall(query)}
-    assert {row.name for row in counted_rows()} | {level.name for level in LEVELS} == shown
+    assert {row.name for row in list_counted()} | {level.name for level in LEVELS} == shown
 
 
 def test_prometheus_scrapes_every_process_of_compose() -> None:

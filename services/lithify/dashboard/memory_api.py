@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 from starlette.requests import Request
 
-from lithify.client.refusal import Missing, answer_of, outages
+from lithify.client.refusal import Missing, outages, read_answer
 from lithify.dashboard.authentication import Viewer
 
 TIMEOUT: Final = httpx.Timeout(30.0, connect=5.0)
@@ -39,7 +39,7 @@ class MemoryApiClient:
                 transport=self._transport(), base_url=self.url, headers=self._headers(), timeout=TIMEOUT
             ) as http:
                 response = await http.request(method, path, json=body, params=query)
-        return answer_of(response)
+        return read_answer(response)
 
     async def find(self, path: str) -> Any:
         """Returns None where the interface has no such route or thing."""

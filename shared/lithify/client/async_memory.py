@@ -10,8 +10,8 @@ import httpx
 from lithify.client import calls
 from lithify.client.call import Call
 from lithify.client.connection import DEFAULT_URL, Connection, Options
-from lithify.client.patience import pauses, waiting_s
-from lithify.client.refusal import answer_of, outages
+from lithify.client.patience import pauses, wait_s
+from lithify.client.refusal import outages, read_answer
 from lithify.errors import Unavailable
 
 P = ParamSpec("P")
@@ -60,16 +60,16 @@ class AsyncMemory:
     request_json = awaiting(calls.request_json)
 
     async def do(self, call: Call[T]) -> T:
-        """Send a call, repeating it through an outage; every verb ends here."""
+        """Sends a call, retrying it through an outage; every verb ends here."""
         for pause_s in pauses(self._connection.tries):
             try:
-                return await self._once(call)
+                return await self._send_once(call)
             except Unavailable as error:
-                await asyncio.sleep(waiting_s(pause_s, error))
+                await asyncio.sleep(wait_s(pause_s, error))
         try:
-            return await self._once(call)
+            return await self._send_once(call)
         except Unavailable as error:
-            return self._connection.instead(call, error)
+            return self._connection.fall_back(call, error)
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -80,7 +80,7 @@ class AsyncMemory:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _once(self, call: Call[T]) -> T:
+    async def _send_once(self, call: Call[T]) -> T:
         with outages(self._connection.url):
             response = await self._http.request(call.method, call.path, json=call.body, params=call.params)
-        return call.read(answer_of(response))
+        return call.read(read_answer(response))

@@ -16,17 +16,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """Safe to repeat, all of them; `soft` makes what stands in for the answer when a client fails soft."""
+    """One request, safe to repeat; `fallback` makes what stands in for the answer when a client fails soft."""
 
     method: str
     path: str
     kind: type[T]
     body: JsonObject | None = None
     params: Mapping[str, str] = field(default_factory=dict)
-    soft: Callable[[str], T] | None = None
+    fallback: Callable[[str], T] | None = None
 
     def read(self, answer: Any) -> T:
-        """Raises Refused if this is not an answer of Lithify's."""
+        """Parses the answer. Raises Refused if it is not one of Lithify's."""
         try:
             value: T = _adapter(self.kind).validate_python(answer)  # type: ignore[arg-type]  # classes are hashable
         except ValidationError as error:
@@ -34,13 +34,13 @@ class Call(Generic[T]):
         return value
 
 
-def given(**fields: Any) -> JsonObject:
-    """The fields that were given; the service decides about the others."""
+def drop_none(**fields: Any) -> JsonObject:
+    """Returns the fields that are not None; the service decides about the others."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def path(*parts: str) -> str:
-    """An id may hold anything, slashes and colons included."""
+    """Returns the path of a route; an id may hold anything, slashes and colons included."""
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 

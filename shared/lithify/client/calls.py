@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
-from lithify.client.call import Call, given, path
+from lithify.client.call import Call, drop_none, path
 from lithify.client.results import (
     Accepted,
     BatchResult,
@@ -17,31 +17,34 @@ from lithify.client.results import (
     SearchResult,
     Ticket,
 )
-from lithify.client.turn import Turn, with_id
+from lithify.client.turn import Turn, ensure_event_id
 
 Object = dict[str, Any]
 
 
 def ingest(*, wait: bool = False, **turn: Unpack[Turn]) -> Call[Accepted]:
     """Send one turn; durable on return. With `wait`, return when recall can find it."""
-    sent = with_id(turn)
+    sent = ensure_event_id(turn)
     return Call(
         "POST",
         path("turns"),
         Accepted,
         body=sent,
         params={"wait": "searchable"} if wait else {},
-        soft=lambda reason: Accepted(sent["event_id"], "unsent", reason=reason),
+        fallback=lambda reason: Accepted(sent["event_id"], "unsent", reason=reason),
     )
 
 
 def ingest_batch(turns: Sequence[Turn]) -> Call[BatchResult]:
-    """Send up to 512 turns; each is judged by itself."""
-    return Call("POST", "/v1/turns:batch", BatchResult, body={"turns": [with_id(turn) for turn in turns]})
+    """Send up to 512 turns; each has a result of its own."""
+    return Call("POST", "/v1/turns:batch", BatchResult, body={"turns": [ensure_event_id(turn) for turn in turns]})
 
 
 def receipt(event_id: str) -> Call[Receipt]:
-    """What has happened to an event so far. Raises Missing for one that was never sent or whose receipt expired."""
+    """Tell what has happened to an event so far.
+
+    Raises Missing for one that was never sent or whose receipt expired.
+    """
     return Call("GET", path("receipts", event_id), Receipt)
 
 
@@ -57,13 +60,13 @@ def search(
     deadline_ms: int | None = None,
 ) -> Call[SearchResult]:
     """Find memories, the best first. A client that fails soft finds nothing and says why."""
-    narrowed = given(user=user, session=session, limit=limit, mode=mode, filters=filters)
+    optional = drop_none(user=user, session=session, limit=limit, mode=mode, filters=filters)
     return Call(
         "POST",
         path("search"),
         SearchResult,
-        body=given(query=query, now=now, deadline_ms=deadline_ms, **narrowed),
-        soft=lambda reason: SearchResult(degraded=(reason,)),
+        body=drop_none(query=query, now=now, deadline_ms=deadline_ms, **optional),
+        fallback=lambda reason: SearchResult(degraded=(reason,)),
     )
 
 
@@ -80,19 +83,19 @@ def assemble(
     deadline_ms: int | None = None,
 ) -> Call[Context]:
     """Build the memory part of the next prompt. A client that fails soft gives the messages back and no memory."""
-    asked = given(query=query, form=form, include_docs=include_docs, now=now, deadline_ms=deadline_ms)
-    named = {"user": user, "session": session, "token_budget": token_budget}
+    optional = drop_none(query=query, form=form, include_docs=include_docs, now=now, deadline_ms=deadline_ms)
+    required = {"user": user, "session": session, "token_budget": token_budget}
     return Call(
         "POST",
         path("assemble"),
         Context,
-        body={**named, **asked, "messages": list(messages)},
-        soft=lambda reason: Context(messages=tuple(messages), degraded=(reason,)),
+        body={**required, **optional, "messages": list(messages)},
+        fallback=lambda reason: Context(messages=tuple(messages), degraded=(reason,)),
     )
 
 
 def trace(trace_id: str) -> Call[Object]:
-    """Why an earlier search or assemble answered as it did."""
+    """Explain why an earlier search or assemble answered as it did."""
     return Call("GET", path("traces", trace_id), Object)
 
 
@@ -107,43 +110,43 @@ def remember(
     source_ref: str | None = None,
 ) -> Call[Remembered]:
     """Write a durable memory at once: of a user, or without one of all users of the tenant."""
-    told = given(user=user, event_id=event_id, role=role, ts=ts, source_kind=source_kind, source_ref=source_ref)
+    optional = drop_none(user=user, event_id=event_id, role=role, ts=ts, source_kind=source_kind, source_ref=source_ref)
     scope = "global" if user is None else "user"
-    return Call("POST", path("memories"), Remembered, body={"text": text, "scope": scope, **told})
+    return Call("POST", path("memories"), Remembered, body={"text": text, "scope": scope, **optional})
 
 
 def read(memory_id: str) -> Call[Record]:
-    """One stored memory. Raises Missing."""
+    """Read one stored memory. Raises Missing."""
     return Call("GET", path("memories", memory_id), Record)
 
 
 def forget(memory_id: str, *, wait: bool = False) -> Call[Object]:
     """Delete one memory everywhere. With `wait`, return when that is done, with its receipt."""
-    return Call("DELETE", path("memories", memory_id), Object, params=waiting(wait))
+    return Call("DELETE", path("memories", memory_id), Object, params=wait_params(wait))
 
 
 def forget_session(session: str, *, user: str, wait: bool = False) -> Call[Object]:
     """Delete a session, raw and derived."""
-    return Call("DELETE", path("sessions", session), Object, params={"user": user, **waiting(wait)})
+    return Call("DELETE", path("sessions", session), Object, params={"user": user, **wait_params(wait)})
 
 
 def forget_user(user: str, *, wait: bool = False) -> Call[Object]:
     """Delete everything of a user, raw and derived."""
-    return Call("DELETE", path("users", user), Object, params=waiting(wait))
+    return Call("DELETE", path("users", user), Object, params=wait_params(wait))
 
 
-def waiting(wait: bool) -> dict[str, str]:
+def wait_params(wait: bool) -> dict[str, str]:
     return {"wait": "true"} if wait else {}
 
 
 def expand(memory_id: str, *, max_depth: int | None = None) -> Call[Expansion]:
-    """The raw turns a summary covers, in their order."""
-    return Call("POST", f"{path('memories', memory_id)}:expand", Expansion, body=given(max_depth=max_depth))
+    """Read the raw turns a summary covers, in their order."""
+    return Call("POST", f"{path('memories', memory_id)}:expand", Expansion, body=drop_none(max_depth=max_depth))
 
 
 def compact(session: str, *, user: str, force: bool | None = None) -> Call[Ticket]:
     """Ask for a compaction of a session in the background."""
-    return Call("POST", path("sessions", session, "compact"), Ticket, body=given(user=user, force=force))
+    return Call("POST", path("sessions", session, "compact"), Ticket, body=drop_none(user=user, force=force))
 
 
 def put_document(name: str, text: str) -> Call[Document]:
@@ -152,7 +155,7 @@ def put_document(name: str, text: str) -> Call[Document]:
 
 
 def document(name: str) -> Call[Document]:
-    """One authored document with its text. Raises Missing."""
+    """Read one authored document with its text. Raises Missing."""
     return Call("GET", path("authored", name), Document)
 
 
@@ -168,10 +171,10 @@ def request_json(
 
     It must be safe to repeat, unless the client was made with `tries=1`. Parameters that are None are left out.
     """
-    wanted = {name: str(value) for name, value in given(**(params or {})).items()}
+    wanted = {name: str(value) for name, value in drop_none(**(params or {})).items()}
     return Call(method, path, object, body=body, params=wanted)
 
 
 def status() -> Call[Object]:
-    """How the service is and what waits in its queues."""
+    """Tell how the service is and what waits in its queues."""
     return Call("GET", path("status"), Object)

@@ -1,4 +1,4 @@
-"""What both clients are made with."""
+"""The connection both clients are made with: where, with which key, how patiently."""
 
 from dataclasses import dataclass, field
 from typing import Final, TypedDict, TypeVar
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Options(TypedDict, total=False):
-    """How a client behaves; the defaults are those of `Connection`."""
+    """The options of a client; their defaults are those of `Connection`."""
 
     api_key: str | None
     timeout_s: float
@@ -26,8 +26,9 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """`fails_soft`: recall answers with nothing and the reason, ingest says `unsent`, instead of raising in an outage.
+    """The address and behaviour of both clients.
 
+    With `fails_soft`, recall answers with nothing and the reason, ingest says `unsent`, instead of raising.
     Refusals (a wrong key, a bad request) are raised all the same: they are mistakes, not outages.
     """
 
@@ -48,8 +49,8 @@ class Connection:
     def timeout(self) -> httpx.Timeout:
         return httpx.Timeout(self.timeout_s, connect=min(CONNECT_S, self.timeout_s))
 
-    def instead(self, call: Call[T], error: Unavailable) -> T:
-        """What the call returns after its last try failed; raises the error unless it may fail soft."""
-        if not self.fails_soft or call.soft is None:
+    def fall_back(self, call: Call[T], error: Unavailable) -> T:
+        """Returns what stands in for an answer after the last try failed; raises the error unless it may fail soft."""
+        if not self.fails_soft or call.fallback is None:
             raise error
-        return call.soft(str(error))
+        return call.fallback(str(error))

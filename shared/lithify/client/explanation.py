@@ -1,4 +1,4 @@
-"""What a receipt of an assemble says, in words: shared by the command line and the dashboard."""
+"""Puts the receipt of an assemble into words; shared by the command line and the dashboard."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SPENDERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What one part of the prompt got: `limit` in words, for not every limit is a number."""
+    """The tokens that one part of the prompt got; `limit` is in words, for not every limit is a number."""
 
     name: str
     words: str
@@ -35,7 +35,7 @@ class Spending:
 
 
 def spendings(receipt: Mapping[str, Any]) -> list[Spending]:
-    """Who got how many tokens of which limit, in the order of the budget."""
+    """Returns who got how many tokens of which limit, in the order of the budget."""
     budgets = receipt["budgets"]
     limits = {
         "hard_rules": "never cut",
@@ -58,12 +58,13 @@ def spendings(receipt: Mapping[str, Any]) -> list[Spending]:
 
 
 def reason_of(row: Mapping[str, Any]) -> str:
-    """Why a candidate won or lost."""
+    """Says why a candidate won or lost."""
     verdict = str(row["verdict"])
     return WHY.get(verdict, verdict) + (" (linked)" if row.get("parents") else "")
 
 
 def temporal_line(temporal: Mapping[str, Any]) -> str:
+    """Says whether the question was treated as one about time, and why."""
     guard = temporal["guard"]
     if not guard["applies"]:
         return f"not treated as a question about time ({guard['reason']})"

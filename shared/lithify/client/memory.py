@@ -11,8 +11,8 @@ import httpx
 from lithify.client import calls
 from lithify.client.call import Call
 from lithify.client.connection import DEFAULT_URL, Connection, Options
-from lithify.client.patience import pauses, waiting_s
-from lithify.client.refusal import answer_of, outages, refusal
+from lithify.client.patience import pauses, wait_s
+from lithify.client.refusal import make_error, outages, read_answer
 from lithify.errors import Unavailable
 
 P = ParamSpec("P")
@@ -61,27 +61,27 @@ class Memory:
     request_json = blocking(calls.request_json)
 
     def do(self, call: Call[T]) -> T:
-        """Send a call, repeating it through an outage; every verb ends here."""
+        """Sends a call, retrying it through an outage; every verb ends here."""
         for pause_s in pauses(self._connection.tries):
             try:
-                return self._once(call)
+                return self._send_once(call)
             except Unavailable as error:
-                time.sleep(waiting_s(pause_s, error))
+                time.sleep(wait_s(pause_s, error))
         try:
-            return self._once(call)
+            return self._send_once(call)
         except Unavailable as error:
-            return self._connection.instead(call, error)
+            return self._connection.fall_back(call, error)
 
     @contextmanager
     def stream(self, path: str, params: Mapping[str, str]) -> Iterator[httpx.Response]:
-        """Open an answer that is too large to be held at once.
+        """Opens an answer that is too large to be held at once.
 
         It is asked for once, for what was read of it cannot be taken back. Raises Unavailable if it breaks off.
         """
         with outages(self._connection.url), self._http.stream("GET", path, params=params) as response:
             if not response.is_success:
                 response.read()
-                raise refusal(response)
+                raise make_error(response)
             yield response
 
     def close(self) -> None:
@@ -93,7 +93,7 @@ class Memory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _once(self, call: Call[T]) -> T:
+    def _send_once(self, call: Call[T]) -> T:
         with outages(self._connection.url):
             response = self._http.request(call.method, call.path, json=call.body, params=call.params)
-        return call.read(answer_of(response))
+        return call.read(read_answer(response))

@@ -28,21 +28,21 @@ def outages(url: str) -> Iterator[None]:
     try:
         yield
     except httpx.TransportError as error:
-        told = str(error) or type(error).__name__
-        raise Unavailable(f"no Lithify at {url} ({told}); start one with `lithify up`") from error
+        reason = str(error) or type(error).__name__
+        raise Unavailable(f"no Lithify at {url} ({reason}); start one with `lithify up`") from error
 
 
-def answer_of(response: httpx.Response) -> Any:
-    """The JSON of a good answer. Raises Refused, Missing, Conflict, Overloaded or Unavailable for any other."""
+def read_answer(response: httpx.Response) -> Any:
+    """Returns the JSON of a good answer. Raises Refused, Missing, Conflict, Overloaded or Unavailable for any other."""
     if not response.is_success:
-        raise refusal(response)
+        raise make_error(response)
     try:
         return response.json()
     except ValueError as error:
         raise Refused(f"{response.url} did not answer with JSON; is it a Lithify?", response.status_code) from error
 
 
-def refusal(response: httpx.Response) -> LithifyError:
+def make_error(response: httpx.Response) -> LithifyError:
     status = response.status_code
     message = f"{status} {response.reason_phrase}: {detail_of(response)}"
     if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -63,5 +63,5 @@ def detail_of(response: httpx.Response) -> str:
 
 def retry_after_s(response: httpx.Response) -> int:
     # A proxy may say a date instead, which we do not trust our clock with.
-    told = response.headers.get("retry-after", "")
-    return int(told) if told.isdigit() else RETRY_AFTER_S
+    header = response.headers.get("retry-after", "")
+    return int(header) if header.isdigit() else RETRY_AFTER_S

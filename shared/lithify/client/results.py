@@ -1,4 +1,4 @@
-"""What the client gets back; fields that a newer service adds are ignored."""
+"""The answers a client gets; fields that a newer service adds are ignored."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class BatchResult:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What has happened to an event so far; times in ms."""
+    """Tells what has happened to an event so far; times in ms. `host_trace_id` is the trace its host follows it by."""
 
     event_id: str
     stream_id: str

@@ -24,6 +24,9 @@ class Turn(TypedDict):
     meta: NotRequired[JsonObject]
 
 
-def with_id(turn: Turn) -> Turn:
-    """Called once, before the first try: only the same id makes a repeated turn the same turn."""
+def ensure_event_id(turn: Turn) -> Turn:
+    """Gives a turn an id if it has none.
+
+    Called once, before the first try: only the same id makes a repeated turn the same turn.
+    """
     return turn if "event_id" in turn else {**turn, "event_id": uuid.uuid4().hex}

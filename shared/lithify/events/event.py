@@ -46,7 +46,7 @@ def event_from_turn(turn: TurnInput, tenant: str, now_ms: int) -> Event:
         user=turn.user,
         session=turn.session,
         role=turn.role.value,
-        text=turn.spoken(),
+        text=turn.joined_text(),
         ts=now_ms if turn.ts is None else turn.ts,
         seq=turn.seq,
         agent=turn.agent,
@@ -60,7 +60,7 @@ def event_from_turn(turn: TurnInput, tenant: str, now_ms: int) -> Event:
 
 
 def turn_digest(turn: TurnInput) -> str:
-    """Fingerprint of what the host sent; a retry without `ts` must not differ because the clock moved on.
+    """Returns the fingerprint of what the host sent; a retry without `ts` must not differ because the clock moved on.
 
     The trace context is left out: a retry may carry a new span.
     """

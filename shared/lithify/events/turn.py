@@ -17,7 +17,7 @@ TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 class Role(StrEnum):
-    """Who spoke. Tool turns are accepted and receipted, but never become memory (spec 01 §5)."""
+    """The speaker of a turn. Tool turns are accepted and receipted, but never become memory (spec 01 §5)."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -25,13 +25,13 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
-def _printable(value: str) -> str:
+def _check_printable(value: str) -> str:
     if not value.isprintable():
         raise ValueError("must not contain control characters or line breaks")
     return value
 
 
-def _bounded_meta(value: dict[str, Any]) -> dict[str, Any]:
+def _check_meta(value: dict[str, Any]) -> dict[str, Any]:
     if depth_of(value) > MAX_META_DEPTH:
         raise ValueError(f"must not be nested deeper than {MAX_META_DEPTH} levels")
     if len(orjson.dumps(value)) > MAX_META_BYTES:
@@ -39,7 +39,7 @@ def _bounded_meta(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _encodable(value: str) -> str:
+def _check_encodable(value: str) -> str:
     # JSON may smuggle lone surrogates through \ud800 escapes; no UTF-8 store can keep them.
     try:
         value.encode()
@@ -49,8 +49,12 @@ def _encodable(value: str) -> str:
 
 
 def depth_of(value: object) -> int:
-    """Nesting depth of a JSON value; a scalar has depth 0. Iterative: hostile input must not exhaust the stack."""
-    deepest, pending = 0, [(value, 0)]
+    """Returns the nesting depth of a JSON value; a scalar has depth 0.
+
+    Iterative: hostile input must not exhaust the stack.
+    """
+    deepest = 0
+    pending = [(value, 0)]
     while pending:
         item, depth = pending.pop()
         deepest = max(deepest, depth)
@@ -62,10 +66,10 @@ def depth_of(value: object) -> int:
 Identifier = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=256),
-    AfterValidator(_encodable),
-    AfterValidator(_printable),
+    AfterValidator(_check_encodable),
+    AfterValidator(_check_printable),
 ]
-Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS), AfterValidator(_encodable)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS), AfterValidator(_check_encodable)]
 
 
 class TextPart(BaseModel):
@@ -95,28 +99,28 @@ class TurnInput(BaseModel):
     reply_to: Identifier | None = Field(None, description="event_id of the turn this one answers.")
     source_kind: Identifier | None = Field(None, description="Where the text came from, e.g. chat or import.")
     source_ref: Identifier | None = Field(None, description="The exact origin, for purging by source.")
-    meta: Annotated[dict[str, Any], AfterValidator(_bounded_meta)] = Field(default_factory=dict)
+    meta: Annotated[dict[str, Any], AfterValidator(_check_meta)] = Field(default_factory=dict)
     traceparent: str | None = Field(None, max_length=64, description="W3C trace context.")
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _check_text(self) -> Self:
         if self.text is not None and self.parts is not None:
             raise ValueError("give either text or parts, not both")
         if self.text is None and self.parts is None:
             raise ValueError("text is required (or parts)")
-        if not self.spoken():
+        if not self.joined_text():
             raise ValueError("text must not be empty")
         return self
 
-    def spoken(self) -> str:
-        """The words: the text, or its textual parts joined by line breaks, trimmed."""
+    def joined_text(self) -> str:
+        """Returns the words: the text, or its textual parts joined by line breaks, trimmed."""
         if self.text is not None:
             return self.text.strip()
         return "\n".join(part.text for part in self.parts or () if part.type in TEXT_PARTS).strip()
 
 
 class TurnBatch(BaseModel):
-    """Up to 512 turns, each judged by itself."""
+    """Up to 512 turns, each checked by itself."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -15,10 +15,10 @@ TEST_PREFIXES = (f"{PREFIX}TEST_", f"{PREFIX}REQUIRE_", f"{PREFIX}NOMIC_")
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Environment first, then what the command line says. Raises Misconfigured with one readable line."""
-    given = {name: value for name, value in overrides.items() if value is not None}
+    """Reads the environment first, then what the command line says. Raises Misconfigured with one readable line."""
+    overridden = {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings(**given)
+        return Settings(**overridden)
     except ValidationError as error:
         raise Misconfigured(explain(error.errors()[0])) from None
     except SettingsError as error:
@@ -26,7 +26,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 
 def explain_json(message: str) -> str:
-    """A list or a table is written as JSON; the library's words name the field between quotation marks."""
+    """Explains a list or table that is no JSON; the library's words name the field between quotation marks."""
     name = message.split('"')[1]
     described = Settings.model_fields[name].description
     return f"setting {PREFIX}{name.upper()} is not JSON. Allowed: {described}"
@@ -43,7 +43,7 @@ def explain(detail: ErrorDetails) -> str:
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
-    """Variables with our prefix that no setting reads: most likely a typing mistake."""
+    """Returns variables with our prefix that no setting reads: most likely a typing mistake."""
     known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
     ours = (name for name in environment if name.upper().startswith(PREFIX))
     return sorted(name for name in ours if name.upper() not in known and not name.upper().startswith(TEST_PREFIXES))

@@ -1,4 +1,4 @@
-"""How processes tell what they do: structured logs with ids and sizes, never content."""
+"""Logs, metrics and trace contexts: how processes tell what they do, by ids and sizes, never content."""
 
 from lithify.telemetry.logs import configure_logs
 

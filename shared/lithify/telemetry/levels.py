@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One gauge, which no process keeps: whoever is asked looks it up."""
+    """A gauge that no process keeps: whoever is asked looks it up."""
 
     name: str
     meaning: str
@@ -63,7 +63,7 @@ class _Once(Collector):
 
 
 def exposition(readings: Readings) -> bytes:
-    """The readings in Prometheus's text format."""
+    """Returns the readings in Prometheus's text format."""
     registry = CollectorRegistry()
     registry.register(_Once(readings))
     return generate_latest(registry)

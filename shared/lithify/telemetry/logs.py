@@ -8,7 +8,7 @@ import structlog
 
 
 def configure_logs(level: str, style: Literal["text", "json"]) -> None:
-    """Called once by main. Standard error carries talk; standard output is for data."""
+    """Configures log lines; called once by main. Standard error carries talk; standard output is for data."""
     renderer: structlog.typing.Processor = (
         structlog.processors.JSONRenderer()
         if style == "json"

@@ -65,7 +65,7 @@ counts only. With `LITHIFY_LOG_FORMAT=json` each line is one JSON object. No lin
 """
 
 
-class Row(NamedTuple):
+class MetricRow(NamedTuple):
     name: str
     kind: str
     labels: tuple[str, ...]
@@ -73,26 +73,26 @@ class Row(NamedTuple):
 
 
 def metrics_page() -> str:
-    counted = "".join(map(_line, counted_rows()))
-    read = "".join(_line(Row(level.name, "gauge", level.labels, level.meaning)) for level in LEVELS)
+    counted = "".join(map(_line, list_counted()))
+    read = "".join(_line(MetricRow(level.name, "gauge", level.labels, level.meaning)) for level in LEVELS)
     return HEAD + COUNTED + counted + READ + read + TAIL
 
 
-def counted_rows() -> Iterator[Row]:
-    """All metrics of the module, in the order they are written there."""
+def list_counted() -> Iterator[MetricRow]:
+    """Yields all metrics of the module, in the order they are written there."""
     for metric in vars(metrics).values():
         if isinstance(metric, Counter | Histogram | Info):
             yield _row(metric)
 
 
-def _row(metric: MetricWrapperBase) -> Row:
+def _row(metric: MetricWrapperBase) -> MetricRow:
     [family] = metric.describe()
     suffix = {"counter": "_total", "info": "_info"}.get(family.type, "")
     labels = ("version",) if family.type == "info" else tuple(metric._labelnames)  # noqa: SLF001 - told nowhere else
-    return Row(family.name + suffix, family.type, labels, family.documentation)
+    return MetricRow(family.name + suffix, family.type, labels, family.documentation)
 
 
-def _line(row: Row) -> str:
+def _line(row: MetricRow) -> str:
     labels = ", ".join(f"`{label}`" for label in row.labels)
     return f"| `{row.name}` | {row.kind} | {labels} | {row.meaning} |\n"
 

@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from lithify.client import Accepted, Context, Memory, Missing, Refused, SearchResult, patience
-from lithify.client.patience import LONGEST_S, pauses, waiting_s
+from lithify.client.patience import LONGEST_S, pauses, wait_s
 from lithify.errors import Conflict, LithifyError, Overloaded, Unavailable
 from tests.unit.client.client_parts import ACCEPTED, KINDS, TURN, Service, ask, problem
 
@@ -102,9 +102,9 @@ def test_pauses_grow_and_differ_and_are_one_less_than_the_tries(monkeypatch: pyt
 
 def test_a_service_that_asks_for_time_gets_it_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "LONGEST_S", LONGEST_S)
-    assert waiting_s(0.2, Unavailable()) == 0.2
-    assert waiting_s(0.2, Overloaded("full", 3)) == 3
-    assert waiting_s(0.2, Overloaded("full", 3_600)) == LONGEST_S
+    assert wait_s(0.2, Unavailable()) == 0.2
+    assert wait_s(0.2, Overloaded("full", 3)) == 3
+    assert wait_s(0.2, Overloaded("full", 3_600)) == LONGEST_S
 
 
 @pytest.mark.parametrize(("header", "seconds"), [("7", 7), ("soon", 5), ("", 5)])

@@ -12,13 +12,13 @@ GOOD: dict[str, Any] = {"event_id": "e1", "user": "u", "session": "s", "role": "
 
 
 def test_a_minimal_turn_is_accepted() -> None:
-    assert TurnInput.model_validate(GOOD).spoken() == "hello"
+    assert TurnInput.model_validate(GOOD).joined_text() == "hello"
 
 
 def test_textual_parts_are_joined_by_line_breaks() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "image", "url": "x"}, {"type": "input_text", "text": "b "}]
     turn = TurnInput.model_validate({k: v for k, v in GOOD.items() if k != "text"} | {"parts": parts})
-    assert turn.spoken() == "a\nb"
+    assert turn.joined_text() == "a\nb"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lithify.telemetry.levels import LEVELS
-from lithify.telemetry.reference import counted_rows, metrics_page
+from lithify.telemetry.reference import list_counted, metrics_page
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
 # What operators build boards and alerts on; a name may not change unnoticed.
@@ -30,7 +30,7 @@ PERSONAL = {"tenant", "user", "session", "event_id", "key_id", "job_id", "worker
 
 
 def names_and_labels() -> dict[str, tuple[str, ...]]:
-    counted = {row.name: row.labels for row in counted_rows()}
+    counted = {row.name: row.labels for row in list_counted()}
     return counted | {level.name: level.labels for level in LEVELS}
 
 
