@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from lithify.client import Memory
-from lithify.client.turn import Turn
+from lithify.client import Memory, Turn
 
 URL = os.environ.get("LITHIFY_URL", "http://127.0.0.1:8420")
 KEY = os.environ.get("LITHIFY_API_KEY")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 from starlette.requests import Request
 
-from lithify.client.refusal import Missing, outages, read_answer
+from lithify.client.errors import Missing, outages, read_answer
 from lithify.dashboard.authentication import Viewer
 
 TIMEOUT: Final = httpx.Timeout(30.0, connect=5.0)

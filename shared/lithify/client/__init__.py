@@ -1,8 +1,9 @@
 """The Python client: `Memory` and `AsyncMemory` with the same verbs, typed, retrying safely."""
 
 from lithify.client.async_memory import AsyncMemory
+from lithify.client.calls import Turn
+from lithify.client.errors import Missing, Refused
 from lithify.client.memory import Memory
-from lithify.client.refusal import Missing, Refused
 from lithify.client.results import (
     Accepted,
     BatchResult,
@@ -19,7 +20,6 @@ from lithify.client.results import (
     SearchResult,
     Ticket,
 )
-from lithify.client.turn import Turn
 
 __all__ = [
     "Accepted",

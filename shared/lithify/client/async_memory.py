@@ -10,8 +10,8 @@ import httpx
 from lithify.client import calls
 from lithify.client.call import Call
 from lithify.client.connection import DEFAULT_URL, Connection, Options
-from lithify.client.patience import pauses, wait_s
-from lithify.client.refusal import outages, read_answer
+from lithify.client.errors import outages, read_answer
+from lithify.client.retry import pauses, wait_s
 from lithify.errors import Unavailable
 
 P = ParamSpec("P")

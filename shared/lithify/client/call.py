@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import TypeAdapter, ValidationError
 
-from lithify.client.refusal import Refused
+from lithify.client.errors import Refused
 from lithify.client.results import JsonObject
 
 T = TypeVar("T")

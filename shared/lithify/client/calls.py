@@ -1,7 +1,8 @@
 """The verbs: what can be asked of the service, once for both clients."""
 
+import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 from lithify.client.call import Call, drop_none, path
 from lithify.client.results import (
@@ -17,9 +18,34 @@ from lithify.client.results import (
     SearchResult,
     Ticket,
 )
-from lithify.client.turn import Turn, ensure_event_id
 
 Object = dict[str, Any]
+
+
+class Turn(TypedDict):
+    """One turn of a conversation as a host writes it; without an event id the client makes one."""
+
+    user: str
+    session: str
+    role: Literal["user", "assistant", "system", "tool"]
+    text: str
+    event_id: NotRequired[str]
+    agent: NotRequired[str]
+    ts: NotRequired[int]
+    seq: NotRequired[int]
+    bundle_id: NotRequired[str]
+    reply_to: NotRequired[str]
+    source_kind: NotRequired[str]
+    source_ref: NotRequired[str]
+    meta: NotRequired[JsonObject]
+
+
+def ensure_event_id(turn: Turn) -> Turn:
+    """Gives a turn an id if it has none.
+
+    Called once, before the first try: only the same id makes a repeated turn the same turn.
+    """
+    return turn if "event_id" in turn else {**turn, "event_id": uuid.uuid4().hex}
 
 
 def ingest(*, wait: bool = False, **turn: Unpack[Turn]) -> Call[Accepted]:

@@ -4,8 +4,8 @@ import httpx
 import orjson
 import pytest
 
-from lithify.client import Accepted, Context, Memory, Missing, Refused, SearchResult, patience
-from lithify.client.patience import LONGEST_S, pauses, wait_s
+from lithify.client import Accepted, Context, Memory, Missing, Refused, SearchResult, retry
+from lithify.client.retry import LONGEST_S, pauses, wait_s
 from lithify.errors import Conflict, LithifyError, Overloaded, Unavailable
 from tests.unit.client.client_parts import ACCEPTED, KINDS, TURN, Service, ask, problem
 
@@ -15,8 +15,8 @@ MESSAGES = [{"role": "user", "content": "hi"}]
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_S", 0.0)
-    monkeypatch.setattr(patience, "LONGEST_S", 0.001)
+    monkeypatch.setattr(retry, "FIRST_S", 0.0)
+    monkeypatch.setattr(retry, "LONGEST_S", 0.001)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -91,7 +91,7 @@ async def test_what_has_no_harmless_answer_is_raised_even_softly(kind: str) -> N
 
 
 def test_pauses_grow_and_differ_and_are_one_less_than_the_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_S", 0.2)
+    monkeypatch.setattr(retry, "FIRST_S", 0.2)
     drawn = [list(pauses(4)) for _ in range(50)]
     for number, middle in enumerate((0.2, 0.4, 0.8)):
         column = [row[number] for row in drawn]
@@ -101,7 +101,7 @@ def test_pauses_grow_and_differ_and_are_one_less_than_the_tries(monkeypatch: pyt
 
 
 def test_a_service_that_asks_for_time_gets_it_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "LONGEST_S", LONGEST_S)
+    monkeypatch.setattr(retry, "LONGEST_S", LONGEST_S)
     assert wait_s(0.2, Unavailable()) == 0.2
     assert wait_s(0.2, Overloaded("full", 3)) == 3
     assert wait_s(0.2, Overloaded("full", 3_600)) == LONGEST_S

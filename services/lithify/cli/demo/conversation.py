@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lithify.client.turn import Turn
+from lithify.client import Turn
 
 FOLDER: Final = files(__package__)
 USER: Final = "iris"

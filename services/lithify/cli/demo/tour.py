@@ -24,10 +24,9 @@ from lithify.cli.demo.views import (
     summary_table,
 )
 from lithify.cli.termination import stopped_by_sigterm
-from lithify.client import Memory
+from lithify.client import Memory, Turn
 from lithify.client.call import Call, path
 from lithify.client.explanation import temporal_line
-from lithify.client.turn import Turn
 from lithify.errors import Unavailable
 from lithify.memory.tokens import estimate_tokens
 from lithify.node.child import child_node, refuse_foreign_parts
