@@ -15,7 +15,7 @@ from lithify.compactor.triggers import CompactionTrigger
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.jobs import JobContext, open_connection
 from lithify.jobs.overview import read_queues
-from lithify.node.metrics import Gauges
+from lithify.operations.metrics import Gauges
 from lithify.streams import Consumer, DeadLetters, Janitor, keys, open_consumer, probe
 from lithify.streams.heartbeat import beat, heartbeat_of
 from lithify.telemetry.levels import REDIS_UP

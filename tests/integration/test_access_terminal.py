@@ -15,8 +15,8 @@ from lithify.cli.keys import RedisKeyAdmin, ServiceKeyAdmin, choose_admin
 from lithify.client import Missing, Refused
 from lithify.errors import Invalid, Unavailable
 from lithify.events import system_clock
-from lithify.gateway.key_routes import key_router
 from lithify.node.redis_server import EmbeddedRedis
+from lithify.operations.key_routes import key_router
 from lithify.settings import load_settings
 from tests.integration.terminal import served, typed
 

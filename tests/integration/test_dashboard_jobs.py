@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 
 from lithify.cli import queue as commands
 from lithify.client import Memory
-from lithify.dashboard.figures import Gauges
-from lithify.dashboard.operations_routes import Operations, operations_router
-from lithify.dashboard.pulse import Pulse
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.jobs import JobContext, enqueue, list_jobs, open_queue, show_job
+from lithify.monitoring.figures import Gauges
+from lithify.monitoring.pulse import Pulse
+from lithify.operations.job_routes import Operations, operations_router
 from tests.integration.jobs_parts import QUEUE, has_status, opened, queued, runner, running
 
 ACME, GLOBEX = TenantScope("acme"), TenantScope("globex")

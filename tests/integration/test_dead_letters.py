@@ -16,10 +16,10 @@ from typer.testing import CliRunner, Result
 from lithify.cli import dlq
 from lithify.errors import Invalid, Overloaded
 from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event, system_clock
-from lithify.gateway.dead_letters import dead_letter_router
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.node.web import listen, serve
+from lithify.operations.letter_routes import dead_letter_router
 from lithify.streams import Consumer, DeadLetters, LetterId, Receipts, connection, keys, open_producer, script
 from tests.fault.proxy import proxy_to
 from tests.integration.stream_parts import (

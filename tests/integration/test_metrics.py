@@ -15,10 +15,10 @@ from lithify.events import system_clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.jobs import JobContext, enqueue, open_connection, open_queue
-from lithify.node.metrics import Gauges, metrics_router
-from lithify.node.operations import STUCK_MS, operations_app
 from lithify.node.processes import Duties, watch_duties
-from lithify.node.status import Watched
+from lithify.operations.metrics import Gauges, metrics_router
+from lithify.operations.probes import STUCK_MS, operations_app
+from lithify.operations.status import Watched
 from lithify.settings import Settings
 from lithify.streams import Delivery, open_consumer
 from lithify.telemetry.metrics import REGISTRY

@@ -19,8 +19,8 @@ from lithify.http import create_app
 from lithify.node import services, workers
 from lithify.node.parts import RedisParts, open_redis, open_store
 from lithify.node.processes import node_routers
-from lithify.node.status import Watched
 from lithify.node.web import listen, serve
+from lithify.operations.status import Watched
 from lithify.settings import Settings
 from tests.integration.rebuild_parts import hash_model
 from tests.integration.stream_parts import running

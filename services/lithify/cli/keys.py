@@ -14,8 +14,8 @@ from lithify.cli.service import AsJson, connect
 from lithify.client.call import path
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, system_clock
-from lithify.gateway.key_schema import issued, shown
 from lithify.node.redis_server import EmbeddedRedis
+from lithify.operations.key_schema import issued, shown
 from lithify.settings import Settings, load_settings
 from lithify.streams import open_producer
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from lithify.dashboard.authentication import Viewer
-from lithify.dashboard.operations_routes import Operations
 from lithify.dashboard.page_guard import Form, first
 from lithify.errors import Invalid
+from lithify.operations.job_routes import Operations
 from lithify.streams import DeadLetters, LetterId
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from lithify.dashboard import wording
 from lithify.dashboard.charts import polyline, round_top
-from lithify.dashboard.figures import Figures, GroupState, StreamState
-from lithify.dashboard.overview import Overview, overview_of
-from lithify.dashboard.pulse import Reading, series
-from lithify.dashboard.stages import Stage, State, state_of_group
 from lithify.jobs import QueueState
+from lithify.monitoring.figures import Figures, GroupState, StreamState
+from lithify.monitoring.overview import Overview, overview_of
+from lithify.monitoring.pulse import Reading, series
+from lithify.monitoring.stages import Stage, State, state_of_group
 from lithify.streams import Heartbeat
 
 Named = Iterator[tuple[str, str]]

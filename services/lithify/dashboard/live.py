@@ -12,8 +12,8 @@ from starlette.responses import Response, StreamingResponse
 
 from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.board import board_of
-from lithify.dashboard.pulse import EVERY_S, Pulse
 from lithify.errors import Unavailable
+from lithify.monitoring.pulse import EVERY_S, Pulse
 
 # Then the browser comes again by itself, and is authenticated again: a revoked key does not look on for ever.
 LONGEST_S: Final = 300

@@ -9,11 +9,11 @@ from starlette.responses import Response
 from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.board import board_of
 from lithify.dashboard.charts import HEIGHT, WIDTH
-from lithify.dashboard.operations_routes import Operations
-from lithify.dashboard.overview import overview_of
 from lithify.dashboard.pages import Pages
 from lithify.http import NotFound
 from lithify.jobs import STATUSES
+from lithify.monitoring.overview import overview_of
+from lithify.operations.job_routes import Operations
 from lithify.streams import DeadLetters, Letter, LetterId
 
 PER_PAGE: Final = 50

@@ -16,11 +16,11 @@ from lithify.dashboard.login_pages import LoginPages
 from lithify.dashboard.memory_api import MemoryApi
 from lithify.dashboard.memory_pages import MemoryPages
 from lithify.dashboard.operations_pages import OperationsPages
-from lithify.dashboard.operations_routes import Operations
 from lithify.dashboard.page_guard import PageGuard
 from lithify.dashboard.pages import add_security_headers, load_pages, static_file
 from lithify.events import Clock
 from lithify.http import NotFound
+from lithify.operations.job_routes import Operations
 from lithify.streams import DeadLetters
 
 

@@ -6,15 +6,15 @@ from fastapi import APIRouter
 
 from lithify.access import ApiKeyAuthenticator
 from lithify.dashboard.browser_sessions import BrowserSessions
-from lithify.dashboard.figures import Gauges
 from lithify.dashboard.memory_api import MemoryApi
-from lithify.dashboard.operations_routes import Operations, operations_router
-from lithify.dashboard.pulse import Pulse
 from lithify.dashboard.router import Dashboard, dashboard_router
 from lithify.events import system_clock
 from lithify.http.authorization import Access
 from lithify.jobs import open_connection
+from lithify.monitoring.figures import Gauges
+from lithify.monitoring.pulse import Pulse
 from lithify.node.parts import RedisParts
+from lithify.operations.job_routes import Operations, operations_router
 from lithify.settings import Settings
 from lithify.streams import DeadLetters
 

@@ -22,13 +22,13 @@ from lithify.http.authorization import Access
 from lithify.jobs import open_connection
 from lithify.node import jobs, services, workers
 from lithify.node.dashboard import dashboard
-from lithify.node.metrics import Gauges, metrics_router
-from lithify.node.operations import operations_app
 from lithify.node.parts import Model, RedisParts, connect_store, open_model, open_redis, open_store, open_summariser
 from lithify.node.redis_server import EmbeddedRedis, ServerDied
 from lithify.node.signals import stop_on_signals
-from lithify.node.status import Watched, status_router
 from lithify.node.web import listen, serve
+from lithify.operations.metrics import Gauges, metrics_router
+from lithify.operations.probes import operations_app
+from lithify.operations.status import Watched, status_router
 from lithify.settings import Settings
 from lithify.store import VectorStore
 from lithify.streams import Consumer, Janitor, arm, keep_beating

@@ -36,16 +36,16 @@ from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.gateway.back_pressure import BackPressure
-from lithify.gateway.dead_letters import dead_letter_router
-from lithify.gateway.key_routes import key_router
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.http.authorization import Access
 from lithify.jobs import open_connection
 from lithify.node import docs
-from lithify.node.maintenance import maintenance_router
 from lithify.node.parts import Model, RedisParts
 from lithify.node.profiles import retrieval_profile
 from lithify.node.workers import stream_readers
+from lithify.operations.key_routes import key_router
+from lithify.operations.letter_routes import dead_letter_router
+from lithify.operations.maintenance import maintenance_router
 from lithify.settings import Settings
 from lithify.store import VectorStore
 from lithify.streams import DeadLetters, Limits, Producer, Receipts, Retention

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Depends, Path, Query
 from redis import Redis as BlockingRedis
 
 from lithify.access import KeyScope
-from lithify.dashboard.figures import StreamState
-from lithify.dashboard.overview import Overview, overview_of
-from lithify.dashboard.pulse import Pulse
 from lithify.events import AnyTenant
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
 from lithify.jobs import JobDetail, JobSummary, list_jobs, retry_failed, show_job
+from lithify.monitoring.figures import StreamState
+from lithify.monitoring.overview import Overview, overview_of
+from lithify.monitoring.pulse import Pulse
 from lithify.streams import Heartbeat
 
 MAX_PAGE = 200

@@ -1,6 +1,6 @@
 """Figures as a test wants them, with everything else at rest."""
 
-from lithify.dashboard.figures import DeadState, Figures, GroupState, StreamState
+from lithify.monitoring.figures import DeadState, Figures, GroupState, StreamState
 from lithify.streams import Heartbeat, keys
 from lithify.streams.consumer import ConsumerTally
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from lithify.dashboard.figures import GroupState, StreamState
+from lithify.monitoring.figures import GroupState, StreamState
 from lithify.streams import Heartbeat
 from lithify.streams.groups import EMBED, order_of
 

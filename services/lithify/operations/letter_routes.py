@@ -6,7 +6,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from lithify.events import AnyTenant, Clock
-from lithify.gateway.letter_schema import (
+from lithify.http import JsonRoute, NotFound
+from lithify.http.authorization import Access
+from lithify.operations.letter_schema import (
     MAX_PAGE,
     LetterDetail,
     LetterPage,
@@ -16,8 +18,6 @@ from lithify.gateway.letter_schema import (
     Redriven,
     Selection,
 )
-from lithify.http import JsonRoute, NotFound
-from lithify.http.authorization import Access
 from lithify.streams import DeadLetters, Letter, LetterId
 from lithify.streams.dead_letters import Outcome
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, FastAPI, Response
 from lithify.events import Clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
-from lithify.node.metrics import Gauges, metrics_router
-from lithify.node.status import Watched, find_troubles
+from lithify.operations.metrics import Gauges, metrics_router
+from lithify.operations.status import Watched, find_troubles
 from lithify.settings import Settings
 
 # A loop comes around after every batch, which takes seconds; five minutes without that is a hang.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from lithify.dashboard.figures import Figures, Gauges, StreamState
+from lithify.monitoring.figures import Figures, Gauges, StreamState
 from lithify.streams import keys
 from lithify.streams.groups import EMBED
 

@@ -16,7 +16,7 @@ from lithify.errors import Unavailable
 from lithify.events import Clock
 from lithify.http.authorization import Access
 from lithify.jobs.overview import QueueState, read_queues
-from lithify.node.status import count_dead
+from lithify.operations.status import count_dead
 from lithify.streams import Lag, keys, read_lag
 from lithify.telemetry import levels
 from lithify.telemetry.levels import Readings, exposition

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lithify.dashboard.stages import BEHIND_MS, STUCK_MS, Lateness, State, lateness_of, stages_of, state_of
-from tests.unit.dashboard.figures_parts import group, heartbeat, stream
+from lithify.monitoring.stages import BEHIND_MS, STUCK_MS, Lateness, State, lateness_of, stages_of, state_of
+from tests.unit.monitoring.figures_parts import group, heartbeat, stream
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from lithify.dashboard.figures import DeadState
-from lithify.dashboard.pulse import Reading, Throughput
-from lithify.dashboard.stages import Lateness, Stage, lateness_of, stages_of
 from lithify.jobs import QueueState
+from lithify.monitoring.figures import DeadState
+from lithify.monitoring.pulse import Reading, Throughput
+from lithify.monitoring.stages import Lateness, Stage, lateness_of, stages_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Depends, Path, Response
 
 from lithify.access import ApiKeyAuthenticator, ApiKeyRequest, ApiKeyStore
 from lithify.events import AnyTenant, TenantScope
-from lithify.gateway.key_schema import IssuedKey, KeyList, KeyRecord, issued, shown
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
+from lithify.operations.key_schema import IssuedKey, KeyList, KeyRecord, issued, shown
 
 log = structlog.get_logger(__name__)
 

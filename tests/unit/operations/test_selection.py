@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from lithify.errors import Invalid
-from lithify.gateway.letter_schema import MAX_IDS, PurgeSelection, Selection
+from lithify.operations.letter_schema import MAX_IDS, PurgeSelection, Selection
 
 
 @pytest.mark.parametrize("body", [{"ids": ["0-1-0"]}, {"all": True}])

@@ -5,9 +5,9 @@ from typing import cast
 import pytest
 
 from lithify.dashboard.board import board_of, shape_of
-from lithify.dashboard.figures import Figures, Gauges
-from lithify.dashboard.pulse import Moment, Pulse, Throughput, follows, moment_of, series, throughput
-from tests.unit.dashboard.figures_parts import figures, group, heartbeat, stream
+from lithify.monitoring.figures import Figures, Gauges
+from lithify.monitoring.pulse import Moment, Pulse, Throughput, follows, moment_of, series, throughput
+from tests.unit.monitoring.figures_parts import figures, group, heartbeat, stream
 
 
 class Script:

@@ -1,0 +1,1 @@
+"""Reads how the pipeline is, once for everybody who asks: metrics, status, pages and routes."""
