@@ -4,7 +4,8 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 from unittest.mock import patch
@@ -13,8 +14,9 @@ from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.contract import Health, Vectors
 from lithify.embedding.manifest import Manifest
 from lithify.errors import Unavailable
-from lithify.node.processes import Announce, run_archive_worker, run_embed_worker, run_gateway, with_redis
+from lithify.node.processes import Announce, require_redis, run_gateway, run_worker
 from lithify.settings import Settings, load_settings
+from lithify.streams.groups import ARCHIVE, EMBED
 from lithify.telemetry import configure_logs
 
 READY: Final = "ready"
@@ -56,16 +58,16 @@ class SlowEmbedder:
 
 async def run_embed_worker_on_edge(settings: Settings, announce: Announce) -> None:
     """A single process may as well have the engine inside; the product does that in the node, beside other workers."""
-    with patch("lithify.node.processes.with_servers", with_redis):
-        await run_embed_worker(settings, announce)
+    with patch("lithify.node.processes.require_servers", require_redis):
+        await run_worker(EMBED, settings, announce)
 
 
-RUN: Final = MappingProxyType(
+RUN: Final[Mapping[str, Callable[[Settings, Announce], Coroutine[Any, Any, None]]]] = MappingProxyType(
     {
         "gateway": run_gateway,
-        "embed": run_embed_worker,
+        "embed": partial(run_worker, EMBED),
         "embed-on-edge": run_embed_worker_on_edge,
-        "archive": run_archive_worker,
+        "archive": partial(run_worker, ARCHIVE),
     }
 )
 

@@ -15,7 +15,8 @@ from lithify.compactor.triggers import CompactionTrigger
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.jobs import JobContext, open_connection
 from lithify.jobs.overview import read_queues
-from lithify.operations.metrics import Gauges
+from lithify.monitoring.figures import PipelineReader
+from lithify.operations.metrics import SystemLevels
 from lithify.streams import Consumer, DeadLetters, Janitor, keys, open_consumer, probe
 from lithify.streams.heartbeat import beat, heartbeat_of
 from lithify.telemetry.levels import REDIS_UP
@@ -65,7 +66,8 @@ async def test_the_pipeline_works_as_its_user(place: str, tmp_path: Path) -> Non
                 async with working(compacting):
                     await eventually(lambda: jobs.zcard(f"rq:finished:{COMPACTION}") == 1)
             assert [queue.queued for queue in await read_queues(jobs, system_clock)] == [0]
-            assert (await Gauges(client, jobs, PARTITIONS, system_clock).read())[REDIS_UP] == {(): 1}
+            reader = PipelineReader(client, jobs, PARTITIONS, system_clock)
+            assert (await SystemLevels(reader).read())[REDIS_UP] == {(): 1}
         assert await DeadLetters(client, PARTITIONS, system_clock).ids(EVERY_TENANT) == []
         assert (await http.get("/v1/receipts/e1")).status_code == 200
         question = {"user": "ada", "session": "s", "query": "Where?", "token_budget": 500}

@@ -14,9 +14,9 @@ from lithify.embedder.records import becomes_memory, make_records
 from lithify.embedding import Embedder, HashEmbedder
 from lithify.events import EVERY_TENANT, Event, encode_event, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.node.parts import Model, collection_spec, open_model, open_redis, open_store
+from lithify.node.parts import Model, collection_spec, open_parts
 from lithify.node.rebuild import PREFIX, Rebuild
-from lithify.node.workers import embed_consumers
+from lithify.node.workers import open_embedding
 from lithify.settings import Settings
 from lithify.store import EdgeStore, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
@@ -143,10 +143,9 @@ async def closed_store(data_dir: Path) -> AsyncIterator[EdgeStore]:
 async def workers(settings: Settings, archive: Path | None) -> AsyncIterator[tuple[Producer, list[Consumer]]]:
     """Embedding and archive workers at work on the parts the settings name, and a way to give them turns."""
     async with AsyncExitStack() as stack:
-        model = open_model(settings, stack)
-        redis = await open_redis(settings, stack)
-        store = await open_store(settings, model.embedder, stack)
-        consumers = embed_consumers(settings, redis, model, store, stack)
+        parts = await open_parts(settings, stack)
+        redis = parts.redis
+        consumers = (await open_embedding(parts, stack)).consumers
         if archive is not None:
             name, limits = slot_name(settings.worker_name), ConsumerSettings(block_ms=10)
             worker = await stack.enter_async_context(open_archive_worker(archive, name, system_clock))

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from typer.testing import CliRunner, Result
 
 from lithify.http import create_app
-from lithify.node.web import listen, serve
+from lithify.node.runtime import listen, serve
 
 
 @asynccontextmanager

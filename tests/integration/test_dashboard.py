@@ -9,6 +9,7 @@ from typing import cast
 import httpx
 import orjson
 import pytest_asyncio
+from fastapi import APIRouter
 from redis.asyncio import Redis
 from rq.job import JobStatus
 
@@ -17,8 +18,9 @@ from lithify.dashboard.pages import CONTENT_POLICY, NAVIGATION
 from lithify.errors import Invalid
 from lithify.events import Event, encode_event
 from lithify.jobs import JobContext, enqueue, open_connection, open_queue
-from lithify.node.dashboard import dashboard
-from lithify.node.parts import open_redis
+from lithify.node import services
+from lithify.node.parts import RedisParts, open_redis
+from lithify.operations.probes import HealthChecks
 from lithify.settings import Settings
 from lithify.streams import keys
 from tests.integration.dashboard_parts import Browser
@@ -208,6 +210,12 @@ async def listened(http: httpx.AsyncClient, url: str, first: "asyncio.Future[str
     return events
 
 
+def pages_alone(settings: Settings, redis: RedisParts, app: ServedApp, assembly_url: str) -> list[APIRouter]:
+    """A dashboard as a process of its own has it."""
+    operations = services.open_operations(settings, redis, HealthChecks(redis.client), tells_levels=False)
+    return [services.open_dashboard(redis, operations, app.authenticator, assembly_url)]
+
+
 async def test_a_dashboard_of_its_own_asks_the_assembly_service_with_the_key_of_the_visitor(
     app: ServedApp, redis_url: str
 ) -> None:
@@ -215,9 +223,7 @@ async def test_a_dashboard_of_its_own_asks_the_assembly_service_with_the_key_of_
     settings = Settings.model_validate({"redis_url": redis_url})
     async with app.listening() as url, AsyncExitStack() as stack:
         redis = await open_redis(settings, stack)
-        alone = served_app(
-            settings, redis, dashboard(settings, redis, app.authenticator, stack, url), app.authenticator
-        )
+        alone = served_app(settings, redis, pages_alone(settings, redis, app, url), app.authenticator)
         async with Browser(alone) as browser:
             assert "The zebra moved" in await browser.see("/sessions", user="ada", session="s1")
             key = await app.key("globex", KeyScope.READ)
@@ -230,7 +236,7 @@ async def test_memory_pages_tell_when_the_assembly_service_is_away(redis_url: st
     settings = Settings.model_validate({"redis_url": redis_url})
     async with AsyncExitStack() as stack:
         redis = await open_redis(settings, stack)
-        pages = dashboard(settings, redis, app.authenticator, stack, f"http://127.0.0.1:{free_port()}")
+        pages = pages_alone(settings, redis, app, f"http://127.0.0.1:{free_port()}")
         async with Browser(served_app(settings, redis, pages, app.authenticator)) as browser:
             assert 'role="alert"' in await browser.see("/memory", query="zebra")
             assert "Overview" in await browser.see()

@@ -18,9 +18,10 @@ from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.jobs import JobContext, enqueue, list_jobs, open_queue, show_job
-from lithify.monitoring.figures import Gauges
+from lithify.monitoring.figures import PipelineReader
+from lithify.monitoring.jobs import BackgroundJobs
 from lithify.monitoring.pulse import Pulse
-from lithify.operations.job_routes import Operations, operations_router
+from lithify.operations.job_routes import job_router
 from tests.integration.jobs_parts import QUEUE, has_status, opened, queued, runner, running
 
 ACME, GLOBEX = TenantScope("acme"), TenantScope("globex")
@@ -102,8 +103,8 @@ async def test_the_terminal_lists_shows_and_retries(
     jobs: Redis, redis: AsyncRedis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = await put_failed(jobs, "a", user="ada")
-    operations = Operations(Pulse(Gauges(redis, jobs, 1, system_clock)), jobs)
-    app = create_app("test", [operations_router(operations, Access.open())], 10_000)
+    background = BackgroundJobs(Pulse(PipelineReader(redis, jobs, 1, system_clock)), jobs)
+    app = create_app("test", [job_router(background, Access.open())], 10_000)
     http = TestClient(app)
     assert job_id in terminal(http, monkeypatch, "list", "--queue", QUEUE)
     assert "Traceback" in terminal(http, monkeypatch, "show", job_id)

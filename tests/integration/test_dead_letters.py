@@ -18,7 +18,7 @@ from lithify.errors import Invalid, Overloaded
 from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event, system_clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
-from lithify.node.web import listen, serve
+from lithify.node.runtime import listen, serve
 from lithify.operations.letter_routes import dead_letter_router
 from lithify.streams import Consumer, DeadLetters, LetterId, Receipts, connection, keys, open_producer, script
 from tests.fault.proxy import proxy_to
@@ -261,7 +261,7 @@ async def test_purging_by_age_spares_the_younger_ones(redis: Redis) -> None:
 async def served(redis: Redis) -> AsyncIterator[str]:
     """The dead letters on a real port, as the operator without API keys sees them; yields the address."""
     letters = DeadLetters(redis, PARTITIONS, system_clock)
-    app = create_app("test", [dead_letter_router(Access.open(), letters, system_clock)], 2**20)
+    app = create_app("test", [dead_letter_router(letters, Access.open(), system_clock)], 2**20)
     stop = asyncio.Event()
     with listen("127.0.0.1", 0) as listener:
         async with asyncio.TaskGroup() as tasks:

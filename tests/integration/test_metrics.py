@@ -15,10 +15,11 @@ from lithify.events import system_clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.jobs import JobContext, enqueue, open_connection, open_queue
-from lithify.node.processes import Duties, watch_duties
-from lithify.operations.metrics import Gauges, metrics_router
-from lithify.operations.probes import STUCK_MS, operations_app
-from lithify.operations.status import Watched
+from lithify.monitoring.figures import PipelineReader
+from lithify.node.runtime import Workload, answer_probes
+from lithify.operations.metrics import SystemLevels, metrics_router
+from lithify.operations.probes import STUCK_MS, HealthChecks
+from lithify.operations.router import probe_app
 from lithify.settings import Settings
 from lithify.streams import Delivery, open_consumer
 from lithify.telemetry.metrics import REGISTRY
@@ -43,8 +44,8 @@ def jobs(redis_url: str) -> Iterator[BlockingRedis]:
         connection.flushall()
 
 
-async def scraped(gauges: Gauges | None) -> list[str]:
-    app = create_app("test", [metrics_router(gauges, Access.open())], 1024)
+async def scrape_lines(system: SystemLevels | None) -> list[str]:
+    app = create_app("test", [metrics_router(system, Access.open())], 1024)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as http:
         answer = await http.get("/metrics")
     assert answer.status_code == 200
@@ -127,7 +128,7 @@ async def test_levels_are_read_when_asked(redis: Redis, jobs: BlockingRedis) -> 
     await accept(redis, "e1", "e2", "e3")
     await redis.xreadgroup(GROUP, "someone", {"lithify:turns:{0}": ">"}, count=1)
     await enqueue(open_queue(jobs, QUEUE), "greet", {}, unique_id="a")
-    lines = await scraped(Gauges(redis, jobs, 1, system_clock))
+    lines = await scrape_lines(SystemLevels(PipelineReader(redis, jobs, 1, system_clock)))
     assert "lithify_redis_up 1.0" in lines
     assert f'lithify_stream_unread{{group="{GROUP}",stream="turns"}} 2.0' in lines
     assert f'lithify_stream_pending{{group="{GROUP}",stream="turns"}} 1.0' in lines
@@ -139,7 +140,7 @@ async def test_partitions_of_a_stream_are_told_together(redis: Redis, jobs: Bloc
     for partition in (0, 1):
         await redis.xadd(f"lithify:turns:{{{partition}}}", {"event": "{}"}, id=f"{1 + partition}-0")
         await redis.xgroup_create(f"lithify:turns:{{{partition}}}", GROUP, id="0")
-    lines = await scraped(Gauges(redis, jobs, 2, system_clock))
+    lines = await scrape_lines(SystemLevels(PipelineReader(redis, jobs, 2, system_clock)))
     assert f'lithify_stream_unread{{group="{GROUP}",stream="turns"}} 2.0' in lines
     ages = [line for line in lines if line.startswith("lithify_stream_oldest_unread_age_seconds{")]
     # The entries say that they are from 1970.
@@ -151,19 +152,19 @@ async def test_without_redis_the_rest_is_told(tmp_path: Path) -> None:
     nowhere = f"unix://{tmp_path}/no.sock"
     async with open_consumer(nowhere, block_ms=0) as nobody:
         with open_connection(nowhere) as jobs:
-            lines = await scraped(Gauges(nobody, jobs, 1, system_clock))
+            lines = await scrape_lines(SystemLevels(PipelineReader(nobody, jobs, 1, system_clock)))
     assert "lithify_redis_up 0.0" in lines
     assert not [line for line in lines if line.startswith("lithify_stream_unread{")]
     assert [line for line in lines if line.startswith("lithify_build_info{")]
 
 
 async def test_a_redis_that_hangs_holds_nothing_up(redis: Redis, jobs: BlockingRedis) -> None:
-    gauges = Gauges(redis, jobs, 1, system_clock, patience_s=0.0)
-    assert "lithify_redis_up 0.0" in await scraped(gauges)
+    hurried = SystemLevels(PipelineReader(redis, jobs, 1, system_clock), patience_s=0.0)
+    assert "lithify_redis_up 0.0" in await scrape_lines(hurried)
 
 
-async def test_processes_without_gauges_tell_their_own_counts_only() -> None:
-    lines = await scraped(None)
+async def test_processes_without_system_levels_tell_their_own_counts_only() -> None:
+    lines = await scrape_lines(None)
     assert not [line for line in lines if line.startswith("lithify_redis_up")]
     assert [line for line in lines if line.startswith("process_resident_memory_bytes")]
 
@@ -182,10 +183,10 @@ async def test_on_the_service_port_metrics_need_an_administrator_once_there_are_
 
 async def test_a_loop_that_hangs_fails_its_liveness_probe(redis: Redis) -> None:
     worker = consumer(redis, Ledger(), CALM)
-    watched = Watched(redis, 1, consumers=[worker])
+    checks = HealthChecks(redis, loops=[worker])
     for silence_ms, status in ((0, 200), (STUCK_MS + 1_000, 503)):
         now = worker.ticked_at + silence_ms
-        app = operations_app(Settings(), watched, None, lambda now=now: now)  # type: ignore[misc]  # binds the loop's value
+        app = probe_app(checks, None, lambda now=now: now, 1024)  # type: ignore[misc]  # binds the loop's value
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as http:
             assert (await http.get("/livez")).status_code == status
 
@@ -193,8 +194,8 @@ async def test_a_loop_that_hangs_fails_its_liveness_probe(redis: Redis) -> None:
 async def test_every_process_answers_on_its_port_until_it_has_drained(redis: Redis) -> None:
     settings = Settings(metrics_port=free_port())
     worker, drained = consumer(redis, Ledger(), CALM), asyncio.Event()
-    duties = Duties(watched=Watched(redis, 1, consumers=[worker]))
-    answering = asyncio.create_task(watch_duties(settings, duties, drained))
+    workload = Workload(HealthChecks(redis, loops=[worker]))
+    answering = asyncio.create_task(answer_probes(settings, workload, drained))
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{settings.metrics_port}") as http:
         async with running(worker):
             await eventually(lambda: worker.ready)

@@ -16,11 +16,12 @@ from redis.asyncio import Redis
 from lithify.access import ApiKeyAuthenticator, ApiKeyRequest, ApiKeyStore, KeyScope
 from lithify.events import system_clock
 from lithify.http import create_app
-from lithify.node import services, workers
-from lithify.node.parts import RedisParts, open_redis, open_store
-from lithify.node.processes import node_routers
-from lithify.node.web import listen, serve
-from lithify.operations.status import Watched
+from lithify.node import services
+from lithify.node.parts import ProcessParts, RedisParts, open_redis, open_store
+from lithify.node.processes import common_routers, open_node_routers
+from lithify.node.runtime import listen, serve
+from lithify.node.workers import open_embedding
+from lithify.operations.probes import HealthChecks
 from lithify.settings import Settings
 from tests.integration.rebuild_parts import hash_model
 from tests.integration.stream_parts import running
@@ -71,8 +72,14 @@ async def gateway_app(redis_url: str, **more: object) -> AsyncIterator[ServedApp
     settings = Settings.model_validate({"redis_url": redis_url} | more)
     async with AsyncExitStack() as stack:
         redis = await open_redis(settings, stack)
-        valve, authenticator = services.valve(settings, redis), await services.door(settings, redis)
-        yield served_app(settings, redis, services.gateway(settings, redis, valve, authenticator), authenticator)
+        back_pressure = services.open_back_pressure(settings, redis)
+        authenticator = await services.open_authenticator(settings, redis)
+        operations = services.open_operations(settings, redis, HealthChecks(redis.client), tells_levels=False)
+        routers = [
+            services.open_gateway(settings, redis, back_pressure, authenticator),
+            *common_routers(operations, authenticator),
+        ]
+        yield served_app(settings, redis, routers, authenticator)
 
 
 @asynccontextmanager
@@ -83,10 +90,13 @@ async def whole_app(redis_url: str, folder: Path, **more: object) -> AsyncIterat
         model = hash_model(stack.enter_context(ThreadPoolExecutor(2)))
         redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
-        consumers = workers.embed_consumers(settings, redis, model, store, stack)
-        watched = Watched(redis.client, settings.partitions, store, model.embedder, consumers)
-        valve, authenticator = services.valve(settings, redis), await services.door(settings, redis)
-        routers, _ = await node_routers(settings, redis, model, store, watched, valve, authenticator, stack)
+        parts = ProcessParts(settings, redis, store, model)
+        consumers = (await open_embedding(parts, stack)).consumers
+        checks = HealthChecks(redis.client, store, model.embedder, consumers)
+        back_pressure = services.open_back_pressure(settings, redis)
+        authenticator = await services.open_authenticator(settings, redis)
+        operations = services.open_operations(settings, redis, checks, tells_levels=False)
+        routers, _ = await open_node_routers(parts, operations, back_pressure, authenticator)
         async with running(*consumers):
             yield served_app(settings, redis, routers, authenticator)
         # Nobody runs jobs here; those that were asked for would wait for ever.

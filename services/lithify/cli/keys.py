@@ -15,7 +15,7 @@ from lithify.client.call import path
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.node.redis_server import EmbeddedRedis
-from lithify.operations.key_schema import issued, shown
+from lithify.operations.key_schema import describe_issued, describe_key
 from lithify.settings import Settings, load_settings
 from lithify.streams import open_producer
 
@@ -112,16 +112,16 @@ class RedisKeyAdmin:
         self._redis_url = redis_url
 
     def create(self, wanted: ApiKeyRequest) -> Row:
-        return issued(*self._run(lambda store: store.create(wanted))).model_dump(mode="json")
+        return describe_issued(*self._run(lambda store: store.create(wanted))).model_dump(mode="json")
 
     def rows(self) -> list[Row]:
-        return [shown(key).model_dump(mode="json") for key in self._run(lambda store: store.all(EVERY_TENANT))]
+        return [describe_key(key).model_dump(mode="json") for key in self._run(lambda store: store.all(EVERY_TENANT))]
 
     def revoke(self, key_id: str) -> Row:
         key = self._run(lambda store: store.revoke(EVERY_TENANT, key_id))
         if key is None:
             raise Invalid(f"there is no key {key_id!r}; `lithify keys list` shows all")
-        return shown(key).model_dump(mode="json")
+        return describe_key(key).model_dump(mode="json")
 
     def _run(self, work: Callable[[ApiKeyStore], Awaitable[T]]) -> T:
         async def connect_and_work() -> T:

@@ -10,17 +10,9 @@ import typer
 from lithify.cli.console import talk
 from lithify.errors import Invalid
 from lithify.node.jobs import MAINTENANCE, QUEUES
-from lithify.node.loop import run
-from lithify.node.processes import (
-    run_archive_worker,
-    run_assembly,
-    run_dashboard,
-    run_embed_worker,
-    run_gate_worker,
-    run_gateway,
-    run_jobs,
-    run_node,
-)
+from lithify.node.processes import SERVICES, run_jobs, run_node, run_worker
+from lithify.node.runtime import run
+from lithify.node.workers import OWN_PROCESSES
 from lithify.settings import Settings, load_settings, unknown_variables
 from lithify.telemetry import configure_logs
 
@@ -33,18 +25,9 @@ PROMPT = '{"user":"ada","session":"s2","query":"Where does Ada live?","token_bud
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on (LITHIFY_HOST).")]
 Port = Annotated[int | None, typer.Option(help="Port to listen on (LITHIFY_PORT).")]
-
-
-class Service(StrEnum):
-    GATEWAY = "gateway"
-    ASSEMBLY = "assembly"
-    DASHBOARD = "dashboard"
-
-
-class Worker(StrEnum):
-    EMBED = "embed"
-    GATE = "gate"
-    ARCHIVE = "archive"
+# Made from the tables of what there is to run, whose rows mypy cannot know.
+Service = StrEnum("Service", {name: name for name in SERVICES})  # type: ignore[misc]
+Worker = StrEnum("Worker", {name: name for name in OWN_PROCESSES})  # type: ignore[misc]
 
 
 def up(
@@ -60,12 +43,13 @@ def up(
 
 
 def serve(
-    service: Annotated[Service, typer.Argument(help="Which service.")], host: Host = None, port: Port = None
+    service: Annotated[Service, typer.Argument(help="Which service.")],
+    host: Host = None,
+    port: Port = None,
 ) -> None:
     """Run one service by itself, against a Redis and a Qdrant server."""
     settings = prepare(host=host, port=port)
-    runs = {Service.GATEWAY: run_gateway, Service.ASSEMBLY: run_assembly, Service.DASHBOARD: run_dashboard}
-    run(runs[service](settings, lambda name: talk.print(f"{name} listens on {address(settings)}")))
+    run(SERVICES[service.value](settings, lambda name: talk.print(f"{name} listens on {address(settings)}")))
 
 
 def worker(
@@ -74,8 +58,7 @@ def worker(
 ) -> None:
     """Run one worker process, against a Redis and a Qdrant server; any number of them share the work."""
     settings = prepare(worker_name=name)
-    runs = {Worker.EMBED: run_embed_worker, Worker.GATE: run_gate_worker, Worker.ARCHIVE: run_archive_worker}
-    run(runs[kind](settings, lambda what: talk.print(f"{what} is reading")))
+    run(run_worker(kind.value, settings, lambda what: talk.print(f"{what} is reading")))
 
 
 def jobs(queue: Annotated[str, typer.Argument(help=f"Which queue: {', '.join(QUEUES)}.")] = MAINTENANCE) -> None:

@@ -7,13 +7,13 @@ from starlette.requests import Request
 from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.page_guard import Form, first
 from lithify.errors import Invalid
-from lithify.operations.job_routes import Operations
+from lithify.monitoring.jobs import BackgroundJobs
 from lithify.streams import DeadLetters, LetterId
 
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    operations: Operations
+    jobs: BackgroundJobs
     letters: DeadLetters
 
     async def redrive(self, viewer: Viewer, _request: Request, form: Form) -> str:
@@ -25,7 +25,7 @@ class Actions:
         return f"/dead-letters?done=purged&count={purged}"
 
     async def retry(self, viewer: Viewer, request: Request, _form: Form) -> str:
-        await self.operations.retry_job(viewer.scope, request.path_params["job_id"])
+        await self.jobs.retry_job(viewer.scope, request.path_params["job_id"])
         return "/jobs?done=retried&count=1"
 
     async def _chosen_letters(self, viewer: Viewer, form: Form) -> list[LetterId]:

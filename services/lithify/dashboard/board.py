@@ -8,9 +8,8 @@ from lithify.dashboard import wording
 from lithify.dashboard.charts import polyline, round_top
 from lithify.jobs import QueueState
 from lithify.monitoring.figures import Figures, GroupState, StreamState
-from lithify.monitoring.overview import Overview, overview_of
+from lithify.monitoring.overview import Overview, Stage, StageState, overview_of, state_of_group
 from lithify.monitoring.pulse import Reading, series
-from lithify.monitoring.stages import Stage, State, state_of_group
 from lithify.streams import Heartbeat
 
 Named = Iterator[tuple[str, str]]
@@ -53,8 +52,8 @@ def worker_name(worker: Heartbeat) -> str:
     return f"worker.{worker.kind}.{worker.name}"
 
 
-def worker_state(worker: Heartbeat) -> State:
-    return State.CLEAR if worker.ready else State.STUCK
+def worker_state(worker: Heartbeat) -> StageState:
+    return StageState.CLEAR if worker.ready else StageState.STUCK
 
 
 def _words(overview: Overview, figures: Figures) -> Named:
@@ -81,7 +80,7 @@ def _words(overview: Overview, figures: Figures) -> Named:
         yield from _queue(queue)
 
 
-def _waiting(name: str, waiting: Stage | GroupState, state: State) -> Named:
+def _waiting(name: str, waiting: Stage | GroupState, state: StageState) -> Named:
     yield f"{name}.state", f"{wording.mark(state)} {state}"
     yield f"{name}.oldest_unread", wording.age(waiting.oldest_unread_ms if waiting.unread else None)
     yield f"{name}.oldest_pending", wording.age(waiting.oldest_pending_ms if waiting.pending else None)
@@ -113,5 +112,5 @@ def _states(overview: Overview, figures: Figures) -> Named:
             yield group_name(stream, group), state_of_group(group)
     for worker in figures.workers:
         yield worker_name(worker), worker_state(worker)
-    yield "dead", State.BEHIND if overview.dead_letters.count else State.CLEAR
-    yield "workers", State.CLEAR if overview.workers.ready == overview.workers.alive else State.STUCK
+    yield "dead", StageState.BEHIND if overview.dead_letters.count else StageState.CLEAR
+    yield "workers", StageState.CLEAR if overview.workers.ready == overview.workers.alive else StageState.STUCK

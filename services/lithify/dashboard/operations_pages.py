@@ -1,7 +1,7 @@
 """The pages about the pipeline: overview, streams, workers, jobs and dead letters."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,10 +10,11 @@ from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.board import board_of
 from lithify.dashboard.charts import HEIGHT, WIDTH
 from lithify.dashboard.pages import Pages
-from lithify.http import NotFound
 from lithify.jobs import STATUSES
+from lithify.monitoring.jobs import BackgroundJobs
+from lithify.monitoring.letters import find_letter, payload_of
 from lithify.monitoring.overview import overview_of
-from lithify.operations.job_routes import Operations
+from lithify.monitoring.pulse import Pulse
 from lithify.streams import DeadLetters, Letter, LetterId
 
 PER_PAGE: Final = 50
@@ -29,11 +30,12 @@ OUTCOMES: Final = {
 @dataclass(frozen=True, slots=True)
 class OperationsPages:
     pages: Pages
-    operations: Operations
+    pulse: Pulse
+    background_jobs: BackgroundJobs
     letters: DeadLetters
 
     async def overview(self, _request: Request, viewer: Viewer) -> Response:
-        reading = await self.operations.pulse.read()
+        reading = await self.pulse.read()
         return self.pages.draw(
             "overview",
             viewer,
@@ -43,20 +45,20 @@ class OperationsPages:
         )
 
     async def streams(self, _request: Request, viewer: Viewer) -> Response:
-        reading = await self.operations.pulse.read()
+        reading = await self.pulse.read()
         return self.pages.draw("streams", viewer, board=board_of(reading), streams=reading.figures.streams)
 
     async def workers(self, _request: Request, viewer: Viewer) -> Response:
-        reading = await self.operations.pulse.read()
+        reading = await self.pulse.read()
         return self.pages.draw("workers", viewer, board=board_of(reading), workers=reading.figures.workers)
 
     async def jobs(self, request: Request, viewer: Viewer) -> Response:
         """The counts are for everybody who may read; the jobs themselves name users."""
-        reading = await self.operations.pulse.read()
+        reading = await self.pulse.read()
         status, queue = request.query_params.get("status", "failed"), request.query_params.get("queue") or None
         found = None
         if viewer.may_act:
-            found = await self.operations.list_jobs(viewer.scope, queue, status, PER_PAGE)
+            found = await self.background_jobs.list_jobs(viewer.scope, queue, status, PER_PAGE)
         return self.pages.draw(
             "jobs",
             viewer,
@@ -70,11 +72,11 @@ class OperationsPages:
         )
 
     async def job(self, request: Request, viewer: Viewer) -> Response:
-        found = await self.operations.show_job(viewer.scope, request.path_params["job_id"])
+        found = await self.background_jobs.show_job(viewer.scope, request.path_params["job_id"])
         return self.pages.draw("job", viewer, detail=found, job=found.job)
 
     async def dead_letters(self, request: Request, viewer: Viewer) -> Response:
-        reading = await self.operations.pulse.read()
+        reading = await self.pulse.read()
         before = request.query_params.get("before")
         found: list[Letter] | None = None
         if viewer.may_act:
@@ -91,10 +93,7 @@ class OperationsPages:
         )
 
     async def dead_letter(self, request: Request, viewer: Viewer) -> Response:
-        wanted = request.path_params["letter_id"]
-        found = await self.letters.find(viewer.scope, LetterId.parse(wanted))
-        if found is None:
-            raise NotFound(f"there is no dead letter {wanted[:80]}; it was redriven or purged, or never was")
+        found = await find_letter(self.letters, viewer.scope, request.path_params["letter_id"])
         return self.pages.draw("letter", viewer, letter=found, payload=payload_of(found))
 
 
@@ -102,10 +101,3 @@ def outcome_of(request: Request) -> str | None:
     """Only words of ours: what an address says must not look as if we had said it."""
     words, count = OUTCOMES.get(request.query_params.get("done", "")), request.query_params.get("count", "")
     return f"{count} {words}." if words and count.isdecimal() and len(count) < 8 else None
-
-
-def payload_of(letter: Letter) -> dict[str, Any]:
-    return {
-        name.decode(errors="backslashreplace"): value.decode(errors="backslashreplace")
-        for name, value in letter.fields.items()
-    }

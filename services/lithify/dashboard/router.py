@@ -20,7 +20,8 @@ from lithify.dashboard.page_guard import PageGuard
 from lithify.dashboard.pages import add_security_headers, load_pages, static_file
 from lithify.events import Clock
 from lithify.http import NotFound
-from lithify.operations.job_routes import Operations
+from lithify.monitoring.jobs import BackgroundJobs
+from lithify.monitoring.pulse import Pulse
 from lithify.streams import DeadLetters
 
 
@@ -30,7 +31,8 @@ class Dashboard:
 
     authenticator: Authenticator
     sessions: BrowserSessions
-    operations: Operations
+    pulse: Pulse
+    jobs: BackgroundJobs
     letters: DeadLetters
     memory: MemoryApi
     clock: Clock
@@ -41,15 +43,15 @@ def dashboard_router(parts: Dashboard) -> APIRouter:
     pages = load_pages()
     guard = PageGuard(Authentication(parts.authenticator, parts.sessions), pages)
     router = APIRouter()
-    _add_operations(router, guard, OperationsPages(pages, parts.operations, parts.letters))
+    _add_operations(router, guard, OperationsPages(pages, parts.pulse, parts.jobs, parts.letters))
     _add_memory(router, guard, MemoryPages(pages, parts.memory, parts.clock))
-    _add_actions(router, guard, Actions(parts.operations, parts.letters))
+    _add_actions(router, guard, Actions(parts.jobs, parts.letters))
     login = LoginPages(guard)
     router.add_route(f"{PATH}/login", login.show_form, ["GET"], include_in_schema=False)
     router.add_route(f"{PATH}/login", login.log_in, ["POST"], include_in_schema=False)
     router.add_route(f"{PATH}/logout", guard.protect_page(login.log_out), ["POST"], include_in_schema=False)
     router.add_route(
-        f"{PATH}/live", guard.protect_page(LiveFigures(parts.operations.pulse).stream), ["GET"], include_in_schema=False
+        f"{PATH}/live", guard.protect_page(LiveFigures(parts.pulse).stream), ["GET"], include_in_schema=False
     )
     router.add_route(f"{PATH}/static/{{name}}", send_static, ["GET"], include_in_schema=False)
     router.add_route(f"{PATH}/", redirect_to_overview, ["GET"], include_in_schema=False)

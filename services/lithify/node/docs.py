@@ -1,7 +1,5 @@
 """Builds docs memory of a process from its parts."""
 
-from redis import Redis as BlockingRedis
-
 from lithify.assembly.docs.service import DocsService
 from lithify.assembly.traces import TraceBook
 from lithify.docs.holdings import Holdings
@@ -12,45 +10,62 @@ from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.librarian.lane import LaneParts
 from lithify.librarian.vectors import VectorParts
-from lithify.node.parts import Model, RedisParts
-from lithify.settings import Settings
-from lithify.store import VectorStore
+from lithify.node.parts import ProcessParts
 
 HOUR_S = 3_600
 
 
-def holdings(model: Model, store: VectorStore) -> Holdings:
-    return Holdings(store, model.analyser, model.executor, system_clock, Space.of(model.embedder))
-
-
-def search(model: Model, store: VectorStore) -> DocSearch:
-    return DocSearch(store, model.analyser, model.executor, Space.of(model.embedder), model.embedder)
-
-
-def desk(settings: Settings, redis: RedisParts, model: Model, store: VectorStore, jobs: BlockingRedis) -> DocsService:
-    return DocsService(
-        holdings=holdings(model, store),
-        search=search(model, store),
-        redis=redis.client,
-        jobs=jobs,
-        traces=TraceBook(redis.client, settings.trace_hours * HOUR_S),
+def build_holdings(parts: ProcessParts) -> Holdings:
+    model = parts.model
+    return Holdings(
+        store=parts.store,
+        analyser=model.analyser,
+        executor=model.executor,
         clock=system_clock,
-        deadline_ms=settings.assemble_deadline_ms,
+        space=Space.of(model.embedder),
     )
 
 
-def lane(settings: Settings, redis: RedisParts, model: Model, store: VectorStore) -> LaneParts:
-    """Folders of the machine belong to the default tenant, as the authored folder does."""
+def build_search(parts: ProcessParts) -> DocSearch:
+    model = parts.model
+    return DocSearch(
+        store=parts.store,
+        analyser=model.analyser,
+        executor=model.executor,
+        space=Space.of(model.embedder),
+        embedder=model.embedder,
+    )
+
+
+def build_traces(parts: ProcessParts) -> TraceBook:
+    return TraceBook(parts.redis.client, parts.settings.trace_hours * HOUR_S)
+
+
+def build_docs_service(parts: ProcessParts) -> DocsService:
+    return DocsService(
+        holdings=build_holdings(parts),
+        search=build_search(parts),
+        redis=parts.redis.client,
+        jobs=parts.redis.jobs,
+        traces=build_traces(parts),
+        clock=system_clock,
+        deadline_ms=parts.settings.assemble_deadline_ms,
+    )
+
+
+def build_lane(parts: ProcessParts) -> LaneParts:
+    """Gives folders of the machine to the default tenant, as the authored folder is."""
+    settings = parts.settings
     return LaneParts(
-        TenantScope(DEFAULT_TENANT),
-        holdings(model, store),
-        search(model, store),
-        VectorParts(store, model.embedder),
-        LaneRuns(redis.client),
-        system_clock,
-        settings.docs_roots,
-        settings.docs_include,
-        settings.docs_questions,
-        settings.docs_questions_repo,
-        settings.docs_webhook,
+        scope=TenantScope(DEFAULT_TENANT),
+        holdings=build_holdings(parts),
+        search=build_search(parts),
+        vectors=VectorParts(parts.store, parts.model.embedder),
+        runs=LaneRuns(parts.redis.client),
+        clock=system_clock,
+        roots=settings.docs_roots,
+        include=settings.docs_include,
+        questions=settings.docs_questions,
+        questions_repo=settings.docs_questions_repo,
+        webhook=settings.docs_webhook,
     )

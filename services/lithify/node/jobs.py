@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from datetime import time
 from typing import Final
 
@@ -24,25 +23,24 @@ from lithify.forgetter.segments import Seal
 from lithify.forgetting import JOB as FORGET
 from lithify.forgetting import QUEUE as FORGETTING
 from lithify.jobs import (
-    JobFunction,
     JobRunner,
     Registry,
     RunnerSettings,
     Schedule,
     Scheduler,
+    Ticket,
     bind_parts,
     daily,
-    open_connection,
+    enqueue,
+    open_queue,
 )
 from lithify.librarian.lane import refresh_and_measure
 from lithify.librarian.vectors import VectorParts, catch_up
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.compaction.plan import CompactionPolicy
-from lithify.node import docs
-from lithify.node.parts import Model, RedisParts
-from lithify.node.profiles import tail_policy
+from lithify.node.docs import build_lane
+from lithify.node.parts import ProcessParts, RedisParts, tail_policy
 from lithify.settings import Settings
-from lithify.store import VectorStore
 
 MAINTENANCE: Final = "maintenance"
 QUEUES: Final = (MAINTENANCE, COMPACTION, FORGETTING, DOCS)
@@ -55,30 +53,18 @@ MINUTE_MS: Final = 60_000
 DOCS_VECTORS_MS: Final = 10 * MINUTE_MS
 
 
-@dataclass(frozen=True, slots=True)
-class JobParts:
-    """Everything jobs work on; `summariser` only where one is configured."""
-
-    settings: Settings
-    redis: RedisParts
-    model: Model
-    store: VectorStore
-    summariser: Abstractive | None
+def open_runners(
+    parts: ProcessParts, summariser: Abstractive | None, seal: Seal | None, stack: AsyncExitStack
+) -> list[JobRunner]:
+    """Opens the runners of all queues, for a process that does everything."""
+    known = {**job_functions(parts, summariser), **forgetting_functions(parts, seal)}
+    return [open_runner(parts.redis, name, known, stack) for name in QUEUES]
 
 
-def job_runners(parts: JobParts, seal: Seal | None, stack: AsyncExitStack) -> list[JobRunner]:
-    """Of all queues, for a process that does everything."""
-    forgetting = {FORGET: bind_parts(forget, forgetter(parts.settings, parts.redis, parts.store, seal))}
-    known = registry(parts) | forgetting
-    return [job_runner(parts.redis, name, known, stack) for name in QUEUES]
-
-
-def job_runner(redis: RedisParts, name: str, known: Registry, stack: AsyncExitStack) -> JobRunner:
-    connection = open_connection(redis.url)
-    stack.callback(connection.close)
+def open_runner(redis: RedisParts, name: str, known: Registry, stack: AsyncExitStack) -> JobRunner:
     executor = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="job"))
     return JobRunner(
-        connection=connection,
+        connection=redis.jobs,
         queue=name,
         registry=known,
         executor=executor,
@@ -87,55 +73,69 @@ def job_runner(redis: RedisParts, name: str, known: Registry, stack: AsyncExitSt
     )
 
 
-def forgetting_runner(
-    settings: Settings, redis: RedisParts, store: VectorStore, seal: Seal | None, stack: AsyncExitStack
-) -> JobRunner:
+def open_forgetting_runner(parts: ProcessParts, seal: Seal | None, stack: AsyncExitStack) -> JobRunner:
     """Runs where the archive lies; `seal` closes the segment that is being written, None where none is."""
-    known = {FORGET: bind_parts(forget, forgetter(settings, redis, store, seal))}
-    return job_runner(redis, FORGETTING, known, stack)
+    return open_runner(parts.redis, FORGETTING, forgetting_functions(parts, seal), stack)
 
 
-def forgetter(settings: Settings, redis: RedisParts, store: VectorStore, seal: Seal | None) -> Forgetter:
-    return Forgetter(store, redis.client, settings.partitions, settings.archive_folder, system_clock, seal)
+def forgetting_functions(parts: ProcessParts, seal: Seal | None) -> Registry:
+    settings = parts.settings
+    forgetter = Forgetter(
+        store=parts.store,
+        redis=parts.redis.client,
+        partitions=settings.partitions,
+        archive=settings.archive_folder,
+        clock=system_clock,
+        seal=seal,
+    )
+    return {FORGET: bind_parts(forget, forgetter)}
 
 
-def registry(parts: JobParts) -> dict[str, JobFunction[None]]:
+def job_functions(parts: ProcessParts, summariser: Abstractive | None) -> Registry:
+    """Returns every job but forgetting by its name, with what it works on."""
     settings = parts.settings
     store = parts.store
     embedder = parts.model.embedder
     redis = parts.redis.client
     idle = IdleSearch(redis, settings.partitions, settings.compact_idle_minutes * MINUTE_MS, system_clock)
+    backfilling = BackfillParts(
+        store=store, embedder=embedder, redis=redis, partitions=settings.partitions, clock=system_clock
+    )
     return {
         INSPECT_ARCHIVE: bind_parts(inspect_archive, settings.archive_folder),
-        BACKFILL: bind_parts(backfill, BackfillParts(store, embedder, redis, settings.partitions, system_clock)),
-        COMPACT: bind_parts(compact_session, compactor(parts)),
+        BACKFILL: bind_parts(backfill, backfilling),
+        COMPACT: bind_parts(compact_session, build_compactor(parts, summariser)),
         IDLE_JOB: bind_parts(compact_idle, idle),
         PURGE_JOB: bind_parts(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
         EMBED_DOCS: bind_parts(catch_up, VectorParts(store, embedder)),
-        REFRESH_DOCS: bind_parts(refresh_and_measure, docs.lane(settings, parts.redis, parts.model, store)),
+        REFRESH_DOCS: bind_parts(refresh_and_measure, build_lane(parts)),
     }
 
 
-def compactor(parts: JobParts) -> Compactor:
-    settings, model = parts.settings, parts.model
+def build_compactor(parts: ProcessParts, summariser: Abstractive | None) -> Compactor:
+    settings = parts.settings
+    model = parts.model
     return Compactor(
-        parts.store,
-        model.embedder,
-        model.analyser,
-        parts.redis.client,
-        settings.partitions,
-        system_clock,
+        store=parts.store,
+        embedder=model.embedder,
+        analyser=model.analyser,
+        redis=parts.redis.client,
+        partitions=settings.partitions,
+        clock=system_clock,
         tokens=settings.compact_tokens,
         policy=CompactionPolicy(settings.compact_cluster_turns, tail_policy(settings)),
-        abstractive=parts.summariser,
+        abstractive=summariser,
     )
 
 
-def scheduler(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> Scheduler:
+def open_scheduler(settings: Settings, redis: RedisParts) -> Scheduler:
     """Any number of processes may have one; a lock in Redis lets one at a time act."""
-    connection = open_connection(redis.url)
-    stack.callback(connection.close)
-    return Scheduler(connection, schedules(settings), system_clock)
+    return Scheduler(redis.jobs, schedules(settings), system_clock)
+
+
+async def queue_backfill(redis: RedisParts) -> Ticket:
+    """Asks for a backfill now; one that is queued or running already is not doubled."""
+    return await enqueue(open_queue(redis.jobs, MAINTENANCE), BACKFILL, {}, unique_id=BACKFILL)
 
 
 def schedules(settings: Settings) -> list[Schedule]:

@@ -6,17 +6,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import structlog
+from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify import store as stores
 from lithify.docs.space import Space
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.errors import Unavailable
+from lithify.jobs import open_connection
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.prompt.tail import TailPolicy
+from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.settings import Settings
 from lithify.store import CollectionSpec, VectorStore
@@ -26,9 +30,10 @@ from lithify.streams.outage import backoff_ms
 from lithify.summarising import load_summariser
 
 # One for queries beside the worker's slots: a long batch must not hold up an answer.
-QUERY_CALLS = 1
+QUERY_CALLS: Final = 1
 # With pauses of 0.5 s doubling to 16 s, about a minute and a half.
-START_TRIES = 9
+START_TRIES: Final = 9
+PROFILES: Final = {profile.name: profile.normalised() for profile in (RECALL, SEED)}
 
 T = TypeVar("T")
 
@@ -37,10 +42,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RedisParts:
-    """Redis as this process reaches it; `server` is set where it runs as our child."""
+    """Redis as this process reaches it: `client` for streams, the blocking `jobs` for RQ.
+
+    `server` is set where it runs as our child.
+    """
 
     url: str
     client: Redis
+    jobs: BlockingRedis
     server: EmbeddedRedis | None
 
 
@@ -53,18 +62,59 @@ class Model:
     executor: ThreadPoolExecutor
 
 
+@dataclass(frozen=True, slots=True)
+class ProcessParts:
+    """What the services, workers and jobs of a process are built from; `loaded` is None where no model is needed."""
+
+    settings: Settings
+    redis: RedisParts
+    store: VectorStore
+    loaded: Model | None
+
+    @property
+    def model(self) -> Model:
+        """Raises RuntimeError in a process that was opened without a model."""
+        if self.loaded is None:
+            raise RuntimeError("this process was opened without a model: say that its kind needs one")
+        return self.loaded
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return None if self.loaded is None else self.loaded.embedder
+
+
+async def open_parts(settings: Settings, stack: AsyncExitStack, *, needs_model: bool = True) -> ProcessParts:
+    """Raises Misconfigured if the model is missing, Unavailable if a dependency stays away.
+
+    Without a model nothing is known about the collections, so that the store is taken as it is.
+    """
+    # The model first: it is the likeliest to be missing, and nothing runs yet that would need stopping.
+    model = open_model(settings, stack) if needs_model else None
+    redis = await open_redis(settings, stack)
+    if model is not None:
+        store = await open_store(settings, model.embedder, stack)
+    else:
+        store = connect_store(settings)
+        stack.push_async_callback(store.close)
+    return ProcessParts(settings, redis, store, model)
+
+
 async def open_redis(settings: Settings, stack: AsyncExitStack) -> RedisParts:
-    server, url = None, settings.redis_url
+    """Starts a server of our own unless the settings name one. Raises Unavailable if it stays away."""
+    server = None
+    url = settings.redis_url
     if url is None:
         server = EmbeddedRedis(settings.data_dir / "redis", fsync=settings.redis_fsync)
         await stack.enter_async_context(server)
         url = server.url
     client = open_producer(url)
     stack.push_async_callback(client.aclose)
+    jobs = open_connection(url)
+    stack.callback(jobs.close)
     for warning in (await once_reachable("redis", partial(probe, client))).warnings:
         log.warning("redis_may_lose_events", reason=warning)
     await once_reachable("redis", partial(pin_partitions, client, settings.partitions))
-    return RedisParts(url, client, server)
+    return RedisParts(url, client, jobs, server)
 
 
 async def once_reachable(what: str, action: Callable[[], Awaitable[T]]) -> T:
@@ -97,6 +147,7 @@ def open_summariser(settings: Settings) -> Abstractive | None:
 
 
 async def open_store(settings: Settings, embedder: Embedder, stack: AsyncExitStack) -> VectorStore:
+    """Makes the collections that are missing. Raises Misconfigured if those there hold vectors of another model."""
     store = connect_store(settings)
     stack.push_async_callback(store.close)
     for spec in (collection_spec(embedder), Space.of(embedder).spec):
@@ -112,7 +163,17 @@ def connect_store(settings: Settings) -> VectorStore:
 
 
 def collection_spec(embedder: Embedder) -> CollectionSpec:
-    """A model without prefix tiers leaves the lower two vectors of every record empty; their length is nominal."""
+    """Gives a model without prefix tiers a nominal length of the lower two vectors, which every record leaves empty."""
     manifest = embedder.manifest
     low, middle, full = manifest.tiers or (manifest.dimensions,) * 3
     return CollectionSpec(name=COLLECTION, tiers=(low, middle, full), fingerprint=embedder.fingerprint)
+
+
+def retrieval_profile(settings: Settings) -> Profile:
+    return PROFILES[settings.retrieval_profile]
+
+
+def tail_policy(settings: Settings) -> TailPolicy:
+    """Takes the tail from the numbers of assembly: compaction leaves alone what is shown verbatim (X38)."""
+    profile = retrieval_profile(settings)
+    return TailPolicy(profile.tail_turns, profile.tail_tokens)

@@ -1,7 +1,7 @@
 """Builds the services of a process from its parts."""
 
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -30,31 +30,36 @@ from lithify.assembly.recall.caches import QueryVectorCache
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.routes import assembly_router
 from lithify.assembly.service import AssemblyService
-from lithify.assembly.traces import TraceBook
 from lithify.authored import AuthoredDocuments, AuthoredReader, FolderWatch, Reserve, check_startup
+from lithify.dashboard.browser_sessions import BrowserSessions
+from lithify.dashboard.memory_api import MemoryApi
+from lithify.dashboard.router import Dashboard, dashboard_router
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.gateway.back_pressure import BackPressure
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.http.authorization import Access
-from lithify.jobs import open_connection
-from lithify.node import docs
-from lithify.node.parts import Model, RedisParts
-from lithify.node.profiles import retrieval_profile
+from lithify.monitoring.figures import PipelineReader
+from lithify.monitoring.jobs import BackgroundJobs
+from lithify.monitoring.pulse import Pulse
+from lithify.node.docs import build_docs_service, build_search, build_traces
+from lithify.node.jobs import queue_backfill
+from lithify.node.parts import ProcessParts, RedisParts, retrieval_profile
 from lithify.node.workers import stream_readers
-from lithify.operations.key_routes import key_router
-from lithify.operations.letter_routes import dead_letter_router
-from lithify.operations.maintenance import maintenance_router
+from lithify.operations.metrics import SystemLevels
+from lithify.operations.probes import HealthChecks
+from lithify.operations.router import Operations
 from lithify.settings import Settings
-from lithify.store import VectorStore
 from lithify.streams import DeadLetters, Limits, Producer, Receipts, Retention
 
 DAY_S = 86_400
-HOUR_S = 3_600
+
+Background = list[Coroutine[Any, Any, None]]
+"""What must be kept going beside the routes of a service."""
 
 
-def valve(settings: Settings, redis: RedisParts) -> BackPressure:
+def open_back_pressure(settings: Settings, redis: RedisParts) -> BackPressure:
     limits = Limits(
         oldest_unread_s=settings.pressure_age_s,
         unread=settings.pressure_unread,
@@ -63,93 +68,170 @@ def valve(settings: Settings, redis: RedisParts) -> BackPressure:
     return BackPressure(redis.client, stream_readers(settings), limits)
 
 
-async def door(settings: Settings, redis: RedisParts) -> ApiKeyAuthenticator:
+async def open_authenticator(settings: Settings, redis: RedisParts) -> ApiKeyAuthenticator:
     """Raises Misconfigured if other machines could reach a service that asks nobody for a key."""
     rate = RateLimit(redis.client, settings.rate_limit)
-    guarded = make_authenticator(ApiKeyStore(redis.client, system_clock), rate, loopback=is_loopback(settings.host))
-    require_safe_bind(settings.host, keys_exist=await guarded.keys_exist())
-    return guarded
+    authenticator = make_authenticator(
+        ApiKeyStore(redis.client, system_clock), rate, loopback=is_loopback(settings.host)
+    )
+    require_safe_bind(settings.host, keys_exist=await authenticator.keys_exist())
+    return authenticator
 
 
-def gateway(settings: Settings, redis: RedisParts, guard: BackPressure, door: ApiKeyAuthenticator) -> list[APIRouter]:
+def open_operations(settings: Settings, redis: RedisParts, checks: HealthChecks, *, tells_levels: bool) -> Operations:
+    """Builds what the operators' routes and pages read and do, with one reader and one connection for all of them.
+
+    `tells_levels` is for the node and the dashboard: one of them runs once in an installation, and tells what is the
+    same for all.
+    """
+    reader = PipelineReader(redis.client, redis.jobs, settings.partitions, system_clock)
+    pulse = Pulse(reader)
+    return Operations(
+        checks=checks,
+        reader=reader,
+        pulse=pulse,
+        jobs=BackgroundJobs(pulse, redis.jobs),
+        letters=DeadLetters(redis.client, settings.partitions, system_clock),
+        keys=ApiKeyStore(redis.client, system_clock),
+        queue_backfill=partial(queue_backfill, redis),
+        clock=system_clock,
+        levels=SystemLevels(reader) if tells_levels else None,
+    )
+
+
+def open_gateway(
+    settings: Settings, redis: RedisParts, back_pressure: BackPressure, authenticator: ApiKeyAuthenticator
+) -> APIRouter:
     retention = Retention(
         receipt_s=settings.receipt_days * DAY_S, tail_s=settings.tail_days * DAY_S, tail_length=settings.tail_turns
     )
-    producer = Producer(redis.client, settings.partitions, system_clock, retention)
-    intake = Gateway(producer, Receipts(redis.client), system_clock, settings.wait_limit_ms, guard)
-    letters = DeadLetters(redis.client, settings.partitions, system_clock)
-    access = Access(door)
-    return [
-        gateway_router(intake, access),
-        dead_letter_router(access, letters, system_clock),
-        key_router(ApiKeyStore(redis.client, system_clock), door),
-    ]
+    gateway = Gateway(
+        producer=Producer(redis.client, settings.partitions, system_clock, retention),
+        receipts=Receipts(redis.client),
+        clock=system_clock,
+        wait_limit_ms=settings.wait_limit_ms,
+        back_pressure=back_pressure,
+    )
+    return gateway_router(gateway, Access(authenticator))
 
 
-async def assembly(
-    settings: Settings,
-    redis: RedisParts,
-    model: Model,
-    store: VectorStore,
-    door: ApiKeyAuthenticator,
-    stack: AsyncExitStack,
-) -> tuple[list[APIRouter], list[Coroutine[Any, Any, None]]]:
-    """Its routes, and what must be kept going beside them. Raises Misconfigured if the hard rules do not fit."""
-    access, jobs = Access(door), open_connection(redis.url)
-    stack.callback(jobs.close)
-    documents, keepers = await rules(settings, redis, model, store)
-    memories = Memories(store, model.embedder, model.analyser, model.executor, redis.client, system_clock)
-    importer = Importer(store, model.embedder, model.analyser, model.executor, redis.client, settings.partitions)
+def open_dashboard(
+    redis: RedisParts, operations: Operations, authenticator: ApiKeyAuthenticator, assembly_url: str | None = None
+) -> APIRouter:
+    """Builds the pages; without `assembly_url` they are part of an application that answers about memory itself."""
+    dashboard = Dashboard(
+        authenticator=authenticator,
+        sessions=BrowserSessions(redis.client),
+        pulse=operations.pulse,
+        jobs=operations.jobs,
+        letters=operations.letters,
+        memory=MemoryApi(assembly_url),
+        clock=system_clock,
+    )
+    return dashboard_router(dashboard)
+
+
+async def open_assembly(parts: ProcessParts, authenticator: ApiKeyAuthenticator) -> tuple[list[APIRouter], Background]:
+    """Builds the routes about memory. Raises Misconfigured if the hard rules do not fit."""
+    settings = parts.settings
+    store = parts.store
+    redis = parts.redis
+    model = parts.model
+    access = Access(authenticator)
+    documents, background = await open_authored(parts)
+    memories = Memories(
+        store=store,
+        embedder=model.embedder,
+        analyser=model.analyser,
+        executor=model.executor,
+        redis=redis.client,
+        clock=system_clock,
+    )
     routers = [
-        assembly_router(recall(settings, redis, model, store), access),
+        assembly_router(build_assembly(parts), access),
         memory_router(memories, access),
         session_router(Timelines(store, redis.client, settings.partitions), access),
         authored_router(documents, access),
-        docs_router(docs.desk(settings, redis, model, store, jobs), access),
-        compaction_router(CompactionParts(store, jobs), access),
-        forgetting_router(
-            ForgettingService(store, redis.client, jobs, settings.partitions, settings.wait_limit_ms), access
-        ),
-        export_router(Exporter(store), importer, access),
-        maintenance_router(jobs, access),
+        docs_router(build_docs_service(parts), access),
+        compaction_router(CompactionParts(store, redis.jobs), access),
+        forgetting_router(build_forgetting_service(parts), access),
+        export_router(Exporter(store), build_importer(parts), access),
     ]
-    return routers, keepers
+    return routers, background
 
 
-def recall(settings: Settings, redis: RedisParts, model: Model, store: VectorStore) -> AssemblyService:
-    reader = AuthoredReader(store, redis.client, frozenset(settings.authored_core), model.embedder.manifest.family)
+def build_forgetting_service(parts: ProcessParts) -> ForgettingService:
+    return ForgettingService(
+        store=parts.store,
+        redis=parts.redis.client,
+        jobs=parts.redis.jobs,
+        partitions=parts.settings.partitions,
+        wait_limit_ms=parts.settings.wait_limit_ms,
+    )
+
+
+def build_importer(parts: ProcessParts) -> Importer:
+    model = parts.model
+    return Importer(
+        store=parts.store,
+        embedder=model.embedder,
+        analyser=model.analyser,
+        executor=model.executor,
+        redis=parts.redis.client,
+        partitions=parts.settings.partitions,
+    )
+
+
+def build_assembly(parts: ProcessParts) -> AssemblyService:
+    settings = parts.settings
+    store = parts.store
+    redis = parts.redis.client
+    model = parts.model
+    reader = AuthoredReader(store, redis, frozenset(settings.authored_core), model.embedder.manifest.family)
     cascade = calibrated_cascade(model.embedder, settings.models_dir) if settings.search_tiers == "cascade" else None
     builder = ContextBuilder(
-        Retriever(store, QueryVectorCache(model.embedder), model.analyser, model.executor, cascade),
-        redis.client,
-        settings.partitions,
-        settings.tail_turns,
-        retrieval_profile(settings),
+        retriever=Retriever(
+            store=store,
+            embedder=QueryVectorCache(model.embedder),
+            analyser=model.analyser,
+            executor=model.executor,
+            cascade=cascade,
+        ),
+        redis=redis,
+        partitions=settings.partitions,
+        tail_turns=settings.tail_turns,
+        profile=retrieval_profile(settings),
         rules=reader,
-        documents=docs.search(model, store),
+        documents=build_search(parts),
         counter=load_counter(settings.token_counter),
         check_invariants=settings.check_invariants,
     )
-    traces = TraceBook(redis.client, settings.trace_hours * HOUR_S)
-    return AssemblyService(builder, traces, system_clock, settings.assemble_deadline_ms)
+    return AssemblyService(builder, build_traces(parts), system_clock, settings.assemble_deadline_ms)
 
 
-async def rules(
-    settings: Settings, redis: RedisParts, model: Model, store: VectorStore
-) -> tuple[AuthoredDocuments, list[Coroutine[Any, Any, None]]]:
-    """The authored documents, checked against their reserve; their folder is loaded, and then watched."""
+async def open_authored(parts: ProcessParts) -> tuple[AuthoredDocuments, Background]:
+    """Opens the authored documents, checked against their reserve; their folder is loaded, and then watched."""
+    settings = parts.settings
+    model = parts.model
     core = frozenset(settings.authored_core)
     # A share alone says nothing before a budget is known; without one there is nothing to check at start.
     share = retrieval_profile(settings).hard_fraction if settings.startup_budget else None
     reserve = Reserve(share, settings.startup_budget)
     documents = AuthoredDocuments(
-        store, model.embedder, model.analyser, redis.client, model.executor, system_clock, core, reserve
+        store=parts.store,
+        embedder=model.embedder,
+        analyser=model.analyser,
+        redis=parts.redis.client,
+        executor=model.executor,
+        clock=system_clock,
+        core=core,
+        reserve=reserve,
     )
-    keepers = []
+    background = []
     if settings.authored_dir is not None:
         watch = FolderWatch(settings.authored_dir, documents, TenantScope(DEFAULT_TENANT))
         await watch.sync()
-        keepers.append(watch.run())
+        background.append(watch.run())
     await documents.settle()
-    await check_startup(store, core, reserve)
-    return documents, keepers
+    await check_startup(parts.store, core, reserve)
+    return documents, background

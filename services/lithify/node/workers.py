@@ -1,22 +1,22 @@
-"""Builds the workers of a process from its parts."""
+"""The kinds of workers as a table: a new worker is a package and a row here."""
 
 import socket
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import asdict, replace
-from typing import Final
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
 
-from lithify.archiver.worker import ArchiveWorker, archive_consumer, open_archive_worker, slot_name
+from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
 from lithify.compactor.triggers import CompactionTrigger
 from lithify.embedder.worker import EmbeddingWorker
 from lithify.events import system_clock
+from lithify.forgetter.segments import Seal
 from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.gatekeeper.worker import GateWorker
 from lithify.gatekeeper.worth_file import find_worth
-from lithify.jobs import open_connection
-from lithify.node.parts import Model, RedisParts
+from lithify.node.parts import Model, ProcessParts
 from lithify.settings import Settings
-from lithify.store import VectorStore
 from lithify.streams import Consumer, ConsumerSettings, Handler, keys, open_consumer
 from lithify.streams.groups import ARCHIVE, COMPACT, EMBED, GATE
 
@@ -26,105 +26,175 @@ GATE_BATCH: Final = 64
 TRIGGER_BATCH: Final = 512
 
 
-def turn_streams(settings: Settings) -> list[str]:
-    return [keys.turns(partition) for partition in range(settings.partitions)]
+@dataclass(frozen=True, slots=True)
+class OpenedWorker:
+    """The consumers of a worker, what runs beside them, and the way to close the archive's segment that is written."""
+
+    consumers: list[Consumer]
+    background: list[Coroutine[Any, Any, None]] = field(default_factory=list)
+    seal: Seal | None = None
 
 
-def stored_streams(settings: Settings) -> list[str]:
-    return [keys.stored(partition) for partition in range(settings.partitions)]
+OpenWorker = Callable[[ProcessParts, AsyncExitStack], Awaitable[OpenedWorker]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerKind:
+    """What there is to know about a kind of worker: its group, the stream it reads, and how it is opened.
+
+    `is_wanted` says whether an installation with these settings has it: its streams then keep what it has not read.
+    One without a `title` is no process of its own; it runs beside the jobs it asks for.
+    """
+
+    group: str
+    stream: Callable[[int], str]
+    open: OpenWorker
+    title: str | None
+    needs_model: bool = True
+    is_wanted: Callable[[Settings], bool] = lambda _settings: True
+
+    def streams(self, settings: Settings) -> list[str]:
+        return [self.stream(partition) for partition in range(settings.partitions)]
 
 
 def stream_readers(settings: Settings) -> dict[str, frozenset[str]]:
-    """The groups through which every event must have gone before its stream entry may go."""
-    turns = frozenset({EMBED, ARCHIVE} if settings.archive else {EMBED})
-    stored = frozenset({GATE, COMPACT} if compacts_by_itself(settings) else {GATE})
-    return dict.fromkeys(turn_streams(settings), turns) | dict.fromkeys(stored_streams(settings), stored)
+    """Returns, by stream, the groups through which every event must have gone before its entry may go."""
+    readers: defaultdict[str, set[str]] = defaultdict(set)
+    for kind in wanted_kinds(settings):
+        for stream in kind.streams(settings):
+            readers[stream].add(kind.group)
+    return {stream: frozenset(groups) for stream, groups in readers.items()}
 
 
-def embed_consumers(
-    settings: Settings, redis: RedisParts, model: Model, store: VectorStore, stack: AsyncExitStack
-) -> list[Consumer]:
-    limits, streams = consumer_limits(settings), turn_streams(settings)
+def wanted_kinds(settings: Settings) -> list[WorkerKind]:
+    return [kind for kind in KINDS.values() if kind.is_wanted(settings)]
 
-    def embed_slot(slot: int) -> Consumer:
+
+async def open_embedding(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:
+    model = parts.model
+
+    def open_slot(slot: int) -> Consumer:
         # One worker a slot: each tells its own counts.
-        worker = EmbeddingWorker(store, model.embedder, model.analyser, redis.client, model.executor, system_clock)
-        told = worker.lateness.outcomes
-        return consumer(settings, redis, streams, EMBED, slot, worker.handle, limits, stack, told)
+        worker = EmbeddingWorker(
+            store=parts.store,
+            embedder=model.embedder,
+            analyser=model.analyser,
+            redis=parts.redis.client,
+            executor=model.executor,
+            clock=system_clock,
+        )
+        limits = consumer_limits(parts.settings)
+        outcomes = worker.lateness.outcomes
+        return open_group(
+            KINDS[EMBED], parts, stack, handler=worker.handle, limits=limits, slot=slot, outcomes=outcomes
+        )
 
-    return [embed_slot(slot) for slot in range(settings.embed_slots)]
-
-
-def gate_consumer(
-    settings: Settings, redis: RedisParts, model: Model, store: VectorStore, stack: AsyncExitStack
-) -> Consumer:
-    worker = GateWorker(store, redis.client, model.embedder.manifest.family, gate_judge(settings, model), system_clock)
-    limits = replace(consumer_limits(settings), batch=GATE_BATCH)
-    return consumer(
-        settings,
-        redis,
-        stored_streams(settings),
-        GATE,
-        0,
-        worker.handle,
-        limits,
-        stack,
-        lambda: asdict(worker.tally),
-    )
+    return OpenedWorker([open_slot(slot) for slot in range(parts.settings.embed_slots)])
 
 
-def gate_judge(settings: Settings, model: Model) -> TurnGate:
-    """Learned evidence belongs to one model; where nothing was learned for it, the patterns decide."""
-    folder, family = settings.models_dir / settings.embedding_profile, model.embedder.manifest.family
-    worth = find_worth(folder, family) if settings.gate_evidence == "learned" else None
+async def open_gating(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:
+    family = parts.model.embedder.manifest.family
+    gate = open_turn_gate(parts.settings, parts.model)
+    worker = GateWorker(parts.store, parts.redis.client, family, gate, system_clock)
+    limits = replace(consumer_limits(parts.settings), batch=GATE_BATCH)
+
+    def outcomes() -> dict[str, int]:
+        return asdict(worker.tally)
+
+    consumer = open_group(KINDS[GATE], parts, stack, handler=worker.handle, limits=limits, outcomes=outcomes)
+    return OpenedWorker([consumer])
+
+
+def open_turn_gate(settings: Settings, model: Model) -> TurnGate:
+    """Takes learned evidence of this model only; where nothing was learned for it, the patterns decide."""
+    folder = settings.models_dir / settings.embedding_profile
+    worth = find_worth(folder, model.embedder.manifest.family) if settings.gate_evidence == "learned" else None
     config = gate_config(settings.gate_evidence, worth, settings.gate_threshold)
     admission = replace(config, durable_admission=settings.durable_admission)
     return TurnGate(admission, settings.gate_merge, model.analyser, worth)
+
+
+async def open_archiving(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:
+    settings = parts.settings
+    name = slot_name(settings.worker_name)
+    limits = consumer_limits(settings)
+    worker = await stack.enter_async_context(open_archive_worker(settings.archive_folder, name, system_clock))
+    client = open_consumer(parts.redis.url, limits.block_ms)
+    stack.push_async_callback(client.aclose)
+    consumer = archive_consumer(
+        worker, client, partitions=settings.partitions, name=name, limits=limits, clock=system_clock
+    )
+    return OpenedWorker([consumer], [worker.keep_sealed()], worker.seal)
+
+
+async def open_compaction_trigger(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:
+    settings = parts.settings
+    trigger = CompactionTrigger(
+        redis=parts.redis.client,
+        jobs=parts.redis.jobs,
+        partitions=settings.partitions,
+        tokens=settings.compact_tokens,
+        idle=settings.compact_idle_minutes > 0,
+        clock=system_clock,
+    )
+    limits = replace(consumer_limits(settings), batch=TRIGGER_BATCH)
+    return OpenedWorker([open_group(KINDS[COMPACT], parts, stack, handler=trigger.handle, limits=limits)])
 
 
 def compacts_by_itself(settings: Settings) -> bool:
     return settings.compact_tokens > 0 or settings.compact_idle_minutes > 0
 
 
-def compaction_triggers(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> list[Consumer]:
-    """One, or none where sessions are compacted on request only."""
-    if not compacts_by_itself(settings):
-        return []
-    jobs = open_connection(redis.url)
-    stack.callback(jobs.close)
-    idle = settings.compact_idle_minutes > 0
-    trigger = CompactionTrigger(redis.client, jobs, settings.partitions, settings.compact_tokens, idle, system_clock)
-    limits = replace(consumer_limits(settings), batch=TRIGGER_BATCH)
-    return [consumer(settings, redis, stored_streams(settings), COMPACT, 0, trigger.handle, limits, stack)]
-
-
-def consumer(
-    settings: Settings,
-    redis: RedisParts,
-    streams: list[str],
-    group: str,
-    slot: int,
+def open_group(
+    kind: WorkerKind,
+    parts: ProcessParts,
+    stack: AsyncExitStack,
+    *,
     handler: Handler,
     limits: ConsumerSettings,
-    stack: AsyncExitStack,
+    slot: int = 0,
     outcomes: Callable[[], Mapping[str, int]] = dict,
 ) -> Consumer:
-    client = open_consumer(redis.url, limits.block_ms)
+    """Opens a consumer of this kind's group with a connection of its own."""
+    client = open_consumer(parts.redis.url, limits.block_ms)
     stack.push_async_callback(client.aclose)
     # Stable across restarts, so that each slot finds its own pending messages again.
-    name = f"{settings.worker_name or socket.gethostname()}-{slot}"
-    return Consumer(client, streams, group, name, handler, limits, system_clock, outcomes)
-
-
-async def archiver(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> tuple[ArchiveWorker, Consumer]:
-    name, limits = slot_name(settings.worker_name), consumer_limits(settings)
-    worker = await stack.enter_async_context(open_archive_worker(settings.archive_folder, name, system_clock))
-    client = open_consumer(redis.url, limits.block_ms)
-    stack.push_async_callback(client.aclose)
-    return worker, archive_consumer(worker, client, settings.partitions, name, limits, system_clock)
+    name = f"{parts.settings.worker_name or socket.gethostname()}-{slot}"
+    return Consumer(
+        redis=client,
+        streams=kind.streams(parts.settings),
+        group=kind.group,
+        name=name,
+        handler=handler,
+        settings=limits,
+        clock=system_clock,
+        outcomes=outcomes,
+    )
 
 
 def consumer_limits(settings: Settings) -> ConsumerSettings:
     return ConsumerSettings(
         batch=settings.embed_batch_turns, lease_ms=settings.lease_ms, max_attempts=settings.max_attempts
     )
+
+
+KINDS: Final = {
+    kind.group: kind
+    for kind in (
+        WorkerKind(EMBED, keys.turns, open_embedding, "embedding worker"),
+        WorkerKind(GATE, keys.stored, open_gating, "gating worker"),
+        WorkerKind(
+            ARCHIVE,
+            keys.turns,
+            open_archiving,
+            "archive worker",
+            needs_model=False,
+            is_wanted=lambda settings: settings.archive,
+        ),
+        WorkerKind(COMPACT, keys.stored, open_compaction_trigger, None, is_wanted=compacts_by_itself),
+    )
+}
+"""Every kind by the name of its consumer group, which is also what `lithify worker` calls it."""
+
+OWN_PROCESSES: Final = tuple(name for name, kind in KINDS.items() if kind.title is not None)
+"""The kinds that `lithify worker` can run."""

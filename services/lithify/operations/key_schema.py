@@ -6,7 +6,7 @@ from lithify.access import ApiKey, Credential, KeyScope
 
 
 class KeyRecord(BaseModel):
-    """A key without its secret; times in ms."""
+    """Describes a key without its secret; times in ms."""
 
     id: str
     tenant: str
@@ -26,7 +26,7 @@ class KeyList(BaseModel):
     keys: list[KeyRecord]
 
 
-def shown(key: ApiKey) -> KeyRecord:
+def describe_key(key: ApiKey) -> KeyRecord:
     return KeyRecord(
         id=key.id,
         tenant=key.tenant,
@@ -37,5 +37,5 @@ def shown(key: ApiKey) -> KeyRecord:
     )
 
 
-def issued(key: ApiKey, credential: Credential) -> IssuedKey:
-    return IssuedKey(**shown(key).model_dump(), key=credential.reveal())
+def describe_issued(key: ApiKey, credential: Credential) -> IssuedKey:
+    return IssuedKey(**describe_key(key).model_dump(), key=credential.reveal())

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 
 from lithify.events import AnyTenant, Clock
-from lithify.http import JsonRoute, NotFound
+from lithify.http import JsonRoute
 from lithify.http.authorization import Access
+from lithify.monitoring.letters import find_letter, payload_of
 from lithify.operations.letter_schema import (
     MAX_PAGE,
     LetterDetail,
@@ -22,7 +23,8 @@ from lithify.streams import DeadLetters, Letter, LetterId
 from lithify.streams.dead_letters import Outcome
 
 
-def dead_letter_router(access: Access, letters: DeadLetters, clock: Clock) -> APIRouter:
+def dead_letter_router(letters: DeadLetters, access: Access, clock: Clock) -> APIRouter:
+    """Answers administrators only: letters hold what users said."""
     router = APIRouter(prefix="/v1", tags=["operations"], route_class=JsonRoute)
     admin = Depends(access.needs_admin())
 
@@ -35,21 +37,19 @@ def dead_letter_router(access: Access, letters: DeadLetters, clock: Clock) -> AP
         """Messages that were given up, the newest first."""
         found = await letters.newest(scope, limit, LetterId.parse(before) if before else None)
         last = str(found[-1].id) if len(found) == limit else None
-        return LetterPage(letters=[LetterSummary(**summary(letter)) for letter in found], next=last)
+        return LetterPage(letters=[LetterSummary(**summarise(letter)) for letter in found], next=last)
 
     @router.get("/dead-letters/{letter_id}", responses={404: {}})
     async def show_letter(letter_id: str, scope: AnyTenant = admin) -> LetterDetail:
         """One of them with its original payload."""
-        letter = await letters.find(scope, LetterId.parse(letter_id))
-        if letter is None:
-            raise NotFound(f"id: there is no dead letter {letter_id}; it was redriven or purged, or never was")
-        return LetterDetail(**summary(letter), payload=payload(letter))
+        letter = await find_letter(letters, scope, letter_id)
+        return LetterDetail(**summarise(letter), payload=payload_of(letter))
 
     @router.post("/dead-letters:redrive")
     async def redrive(selection: Selection, scope: AnyTenant = admin) -> Redriven:
         """Put letters back onto their streams; repeating the call doubles nothing."""
         chosen = selection.letter_ids()
-        return told(await letters.redrive(scope, await letters.ids(scope) if chosen is None else chosen))
+        return count_outcomes(await letters.redrive(scope, await letters.ids(scope) if chosen is None else chosen))
 
     @router.post("/dead-letters:purge")
     async def purge(selection: PurgeSelection, scope: AnyTenant = admin) -> Purged:
@@ -63,25 +63,18 @@ def dead_letter_router(access: Access, letters: DeadLetters, clock: Clock) -> AP
     return router
 
 
-def told(outcomes: Mapping[LetterId, Outcome]) -> Redriven:
+def count_outcomes(outcomes: Mapping[LetterId, Outcome]) -> Redriven:
     def having(wanted: Outcome) -> list[str]:
         return [str(letter_id) for letter_id, outcome in outcomes.items() if outcome == wanted]
 
     return Redriven(redriven=len(having("redriven")), gone=having("gone"), superseded=having("superseded"))
 
 
-def summary(letter: Letter) -> dict[str, Any]:
+def summarise(letter: Letter) -> dict[str, Any]:
     shown = ("reason", "attempts", "first_seen", "last_seen", "group", "stream", "stream_id")
     named = ("event_id", "tenant", "user", "session")
     return {
         "id": str(letter.id),
         **{name: getattr(letter, name) for name in shown},
         **{name: getattr(letter.event, name, None) for name in named},
-    }
-
-
-def payload(letter: Letter) -> dict[str, str]:
-    return {
-        name.decode(errors="backslashreplace"): value.decode(errors="backslashreplace")
-        for name, value in letter.fields.items()
     }

@@ -9,15 +9,12 @@ from typing import Final
 import structlog
 from fastapi import APIRouter, Depends, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from redis import Redis as BlockingRedis
-from redis.asyncio import Redis
 
 from lithify.errors import Unavailable
-from lithify.events import Clock
 from lithify.http.authorization import Access
-from lithify.jobs.overview import QueueState, read_queues
-from lithify.operations.status import count_dead
-from lithify.streams import Lag, keys, read_lag
+from lithify.jobs.overview import QueueState
+from lithify.monitoring.figures import PipelineReader
+from lithify.streams import Lag, keys
 from lithify.telemetry import levels
 from lithify.telemetry.levels import Readings, exposition
 from lithify.telemetry.metrics import REGISTRY
@@ -30,16 +27,10 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Gauges:
-    """Where the levels of the system are read; for one or few processes, since all of them would tell the same.
+class SystemLevels:
+    """Reads the levels of the whole system; for one or few processes, since all of them would say the same."""
 
-    `jobs` is a blocking connection, as RQ needs it.
-    """
-
-    redis: Redis
-    jobs: BlockingRedis
-    partitions: int
-    clock: Clock
+    reader: PipelineReader
     patience_s: float = PATIENCE_S
 
     async def read(self) -> Readings:
@@ -52,37 +43,37 @@ class Gauges:
             return {levels.REDIS_UP: {(): 0}}
 
     async def _read(self) -> Readings:
-        streams = [key(partition) for partition in range(self.partitions) for key in (keys.turns, keys.stored)]
-        lags = [lag for stream in streams for lag in await read_lag(self.redis, stream)]
-        dead = await count_dead(self.redis, self.partitions)
-        queues = await read_queues(self.jobs, self.clock)
+        lags = await self.reader.lags()
+        dead = await self.reader.dead_letters()
+        queues = await self.reader.queues()
         return {
             levels.REDIS_UP: {(): 1},
             **lag_readings(lags),
-            levels.DEAD_LETTERS: {(): dead},
+            levels.DEAD_LETTERS: {(): dead.count},
             **job_readings(queues),
         }
 
 
-def metrics_router(gauges: Gauges | None, access: Access) -> APIRouter:
-    """For administrators: the figures are those of all tenants together."""
+def metrics_router(system: SystemLevels | None, access: Access) -> APIRouter:
+    """Answers administrators only: the figures are those of all tenants together."""
     router = APIRouter(tags=["operations"], dependencies=[Depends(access.needs_admin())])
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
         """The metrics of this process in Prometheus's text format."""
-        return Response(await scrape(gauges), media_type=CONTENT_TYPE_LATEST)
+        return Response(await scrape(system), media_type=CONTENT_TYPE_LATEST)
 
     return router
 
 
-async def scrape(gauges: Gauges | None) -> bytes:
-    seen = b"" if gauges is None else exposition(await gauges.read())
+async def scrape(system: SystemLevels | None) -> bytes:
+    """Returns what this process counted and, with `system`, the levels of all of them."""
+    seen = b"" if system is None else exposition(await system.read())
     return generate_latest(REGISTRY) + seen
 
 
 def lag_readings(lags: Iterable[Lag]) -> Readings:
-    """Over all partitions of a stream: counts added up, ages those of the oldest."""
+    """Joins the partitions of a stream: counts are added up, ages are those of the oldest."""
     unread: defaultdict[tuple[str, ...], float] = defaultdict(float)
     pending: defaultdict[tuple[str, ...], float] = defaultdict(float)
     unread_s: defaultdict[tuple[str, ...], float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""Reads from Redis how the pipeline is: the figures of every page and of the JSON routes beside them."""
+"""Reads from Redis how the pipeline is: one reader for metrics, status, routes and pages."""
 
 import time
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class StreamState:
 
 
 @dataclass(frozen=True, slots=True)
-class DeadState:
+class DeadLetterState:
     """`oldest_ms` is the time since the first letter was buried; None if there is none."""
 
     oldest_ms: int | None
@@ -57,19 +57,22 @@ class DeadState:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Everything at one moment; `took_s` is what reading it cost."""
+    """Says how everything is at one moment; `took_s` is what reading it cost."""
 
     at: int
     took_s: float
     streams: tuple[StreamState, ...]
-    dead: DeadState
+    dead: DeadLetterState
     workers: tuple[Heartbeat, ...]
     queues: tuple[QueueState, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Gauges:
-    """`jobs` is a blocking connection, as RQ needs it (`lithify.jobs.open_connection`)."""
+class PipelineReader:
+    """Reads streams, dead letters, workers and queues: the only place that asks Redis how the pipeline is.
+
+    `jobs` is a blocking connection, as RQ needs it. Every call raises Unavailable if Redis did not answer.
+    """
 
     redis: Redis
     jobs: BlockingRedis
@@ -77,18 +80,31 @@ class Gauges:
     clock: Clock
 
     async def read(self) -> Figures:
-        """Raises Unavailable if Redis did not answer."""
+        """Reads everything, one after the other; Redis is asked a few times for every stream."""
         begun = time.monotonic()
         streams = await self.streams()
-        dead = await self.dead()
-        workers, queues = await read_workers(self.redis), await read_queues(self.jobs, self.clock)
-        return Figures(self.clock(), time.monotonic() - begun, tuple(streams), dead, tuple(workers), tuple(queues))
+        dead = await self.dead_letters()
+        workers = await self.workers()
+        queues = await self.queues()
+        return Figures(
+            at=self.clock(),
+            took_s=time.monotonic() - begun,
+            streams=tuple(streams),
+            dead=dead,
+            workers=tuple(workers),
+            queues=tuple(queues),
+        )
+
+    async def lags(self) -> list[Lag]:
+        """Returns how far every group of every stream is behind."""
+        return [lag for stream in self._stream_names() for lag in await read_lag(self.redis, stream)]
 
     async def streams(self) -> list[StreamState]:
-        names = [key(partition) for key in (keys.turns, keys.stored) for partition in range(self.partitions)]
-        return [state for name in names if (state := await self._stream(name)) is not None]
+        """Returns every stream that has been written to, with its groups and their consumers."""
+        return [state for name in self._stream_names() if (state := await self._stream(name)) is not None]
 
-    async def dead(self) -> DeadState:
+    async def dead_letters(self) -> DeadLetterState:
+        """Counts the dead letters of all partitions."""
         count, oldest = 0, None
         for partition in range(self.partitions):
             with outages():
@@ -97,25 +113,41 @@ class Gauges:
             if first:
                 buried = StreamId.parse(first[0][0]).ms
                 oldest = buried if oldest is None else min(oldest, buried)
-        return DeadState(None if oldest is None else max(0, self.clock() - oldest), count)
+        return DeadLetterState(None if oldest is None else max(0, self.clock() - oldest), count)
+
+    async def workers(self) -> list[Heartbeat]:
+        """Returns every worker that was heard of lately."""
+        return await read_workers(self.redis)
+
+    async def queues(self) -> list[QueueState]:
+        """Returns every queue of background jobs with its counts."""
+        return await read_queues(self.jobs, self.clock)
+
+    def _stream_names(self) -> list[str]:
+        return [key(partition) for key in (keys.turns, keys.stored) for partition in range(self.partitions)]
 
     async def _stream(self, name: str) -> StreamState | None:
-        """None until the first event has made the stream."""
+        """Returns None until the first event has made the stream."""
         with outages():
             try:
-                told: Mapping[str, Any] = await self.redis.xinfo_stream(name)
+                info: Mapping[str, Any] = await self.redis.xinfo_stream(name)
             except ResponseError as error:
                 if "no such key" in str(error):
                     return None
                 raise
         groups = [await self._group(lag) for lag in await read_lag(self.redis, name)]
-        added = told.get("entries-added")
-        return StreamState(name, int(told["length"]), None if added is None else int(added), tuple(groups))
+        added = info.get("entries-added")
+        return StreamState(name, int(info["length"]), None if added is None else int(added), tuple(groups))
 
     async def _group(self, lag: Lag) -> GroupState:
         with outages():
-            told = cast("list[Mapping[str, Any]]", await self.redis.xinfo_consumers(lag.stream, lag.group))
-        consumers = [ConsumerState(row["name"].decode(), int(row["pending"]), int(row["idle"])) for row in told]
+            rows = cast("list[Mapping[str, Any]]", await self.redis.xinfo_consumers(lag.stream, lag.group))
+        consumers = [ConsumerState(row["name"].decode(), int(row["pending"]), int(row["idle"])) for row in rows]
         return GroupState(
-            lag.group, lag.oldest_unread_ms, lag.oldest_pending_ms, lag.unread, lag.pending, tuple(consumers)
+            group=lag.group,
+            oldest_unread_ms=lag.oldest_unread_ms,
+            oldest_pending_ms=lag.oldest_pending_ms,
+            unread=lag.unread,
+            pending=lag.pending,
+            consumers=tuple(consumers),
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from lithify.monitoring.figures import Figures, Gauges, StreamState
+from lithify.monitoring.figures import Figures, PipelineReader, StreamState
 from lithify.streams import keys
 from lithify.streams.groups import EMBED
 
@@ -20,7 +20,7 @@ KEPT: Final = 180
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What rates are made of: how much was ever accepted, and how much of it is searchable."""
+    """Holds what rates are made of: how much was ever accepted, and how much of it is searchable."""
 
     at: int
     accepted: int
@@ -29,7 +29,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Per second, between two moments; None while only one is known."""
+    """Says how many turns a second, between two moments; None while only one is known."""
 
     accepted: float | None
     searchable: float | None
@@ -37,20 +37,22 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
+    """The newest figures, and the moments before them that the charts show."""
+
     figures: Figures
     history: tuple[Moment, ...]
 
     @property
     def throughput(self) -> Throughput:
-        """Over the last ten seconds or so: one second alone jumps about."""
+        """Averages over the last ten seconds or so: one second alone jumps about."""
         return throughput(self.history[-10:])
 
 
 class Pulse:
-    """Nothing is read while nobody looks."""
+    """Shares each reading among all who look; nothing is read while nobody does."""
 
-    def __init__(self, gauges: Gauges, now: Callable[[], float] = time.monotonic) -> None:
-        self._gauges = gauges
+    def __init__(self, reader: PipelineReader, now: Callable[[], float] = time.monotonic) -> None:
+        self._reader = reader
         self._now = now
         self._lock = asyncio.Lock()
         self._history: deque[Moment] = deque(maxlen=KEPT)
@@ -58,7 +60,7 @@ class Pulse:
         self._fresh_until = 0.0
 
     async def read(self) -> Reading:
-        """The figures, not older than about a second. Raises Unavailable if Redis did not answer."""
+        """Returns figures not older than about a second. Raises Unavailable if Redis did not answer."""
         async with self._lock:
             if self._reading is None or self._now() >= self._fresh_until:
                 await self._take()
@@ -66,7 +68,7 @@ class Pulse:
             return self._reading
 
     async def _take(self) -> None:
-        figures = await self._gauges.read()
+        figures = await self._reader.read()
         moment = moment_of(figures)
         if self._history and not follows(moment, self._history[-1]):
             self._history.clear()
@@ -79,15 +81,15 @@ class Pulse:
 def moment_of(figures: Figures) -> Moment:
     turns = [stream for stream in figures.streams if stream.stream == keys.turns(keys.partition_in(stream.stream))]
     accepted = sum(stream.added or 0 for stream in turns)
-    return Moment(figures.at, accepted, accepted - sum(map(unsearchable, turns)))
+    return Moment(figures.at, accepted, accepted - sum(map(count_unsearchable, turns)))
 
 
-def unsearchable(stream: StreamState) -> int:
+def count_unsearchable(stream: StreamState) -> int:
     return sum(group.unread + group.pending for group in stream.groups if group.group == EMBED)
 
 
 def follows(later: Moment, earlier: Moment) -> bool:
-    """False after a pause in which nobody looked, or on a server that was emptied: there is no line between them."""
+    """Is false after a pause in which nobody looked, or on a server that was emptied: no line joins the two."""
     return later.accepted >= earlier.accepted and 0 < later.at - earlier.at < 30_000
 
 

@@ -1,6 +1,6 @@
 """Figures as a test wants them, with everything else at rest."""
 
-from lithify.monitoring.figures import DeadState, Figures, GroupState, StreamState
+from lithify.monitoring.figures import DeadLetterState, Figures, GroupState, StreamState
 from lithify.streams import Heartbeat, keys
 from lithify.streams.consumer import ConsumerTally
 
@@ -18,4 +18,4 @@ def heartbeat(name: str = "w-0", kind: str = "embed", ready: bool = True, **outc
 
 
 def figures(*streams: StreamState, at: int = 1_000, workers: tuple[Heartbeat, ...] = (), dead: int = 0) -> Figures:
-    return Figures(at, 0.0, streams, DeadState(None, dead), workers, ())
+    return Figures(at, 0.0, streams, DeadLetterState(None, dead), workers, ())

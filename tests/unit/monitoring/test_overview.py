@@ -2,22 +2,22 @@
 
 import pytest
 
-from lithify.monitoring.stages import BEHIND_MS, STUCK_MS, Lateness, State, lateness_of, stages_of, state_of
+from lithify.monitoring.overview import BEHIND_MS, STUCK_MS, Latency, StageState, latency_of, stages_of, state_of
 from tests.unit.monitoring.figures_parts import group, heartbeat, stream
 
 
 @pytest.mark.parametrize(
     ("waiting", "oldest_ms", "expected"),
     [
-        (0, 0, State.CLEAR),
-        (0, STUCK_MS, State.CLEAR),
-        (1, 0, State.WORKING),
-        (10_000, BEHIND_MS - 1, State.WORKING),
-        (1, BEHIND_MS, State.BEHIND),
-        (1, STUCK_MS, State.STUCK),
+        (0, 0, StageState.CLEAR),
+        (0, STUCK_MS, StageState.CLEAR),
+        (1, 0, StageState.WORKING),
+        (10_000, BEHIND_MS - 1, StageState.WORKING),
+        (1, BEHIND_MS, StageState.BEHIND),
+        (1, STUCK_MS, StageState.STUCK),
     ],
 )
-def test_age_decides_and_not_the_number(waiting: int, oldest_ms: int, expected: State) -> None:
+def test_age_decides_and_not_the_number(waiting: int, oldest_ms: int, expected: StageState) -> None:
     assert state_of(waiting, oldest_ms) == expected
 
 
@@ -27,7 +27,7 @@ def test_partitions_add_up_and_the_oldest_of_them_counts() -> None:
     embed, archive = stages_of([other, one])
     assert (embed.group, archive.group) == ("embed", "archive")
     assert (embed.unread, embed.pending, embed.oldest_unread_ms, embed.oldest_pending_ms) == (3, 2, 10, 40_000)
-    assert (embed.state, archive.state) == (State.BEHIND, State.CLEAR)
+    assert (embed.state, archive.state) == (StageState.BEHIND, StageState.CLEAR)
 
 
 def test_stages_come_in_the_order_of_the_pipeline_and_unknown_ones_last() -> None:
@@ -41,5 +41,5 @@ def test_lateness_is_that_of_the_slowest_embedding_worker() -> None:
         heartbeat("b", lateness_p50_ms=30, lateness_p95_ms=40),
         heartbeat("c", kind="gate", lateness_p50_ms=999, lateness_p95_ms=999),
     ]
-    assert lateness_of(workers) == Lateness(30, 90)
-    assert lateness_of([heartbeat()]) == Lateness(None, None)
+    assert latency_of(workers) == Latency(30, 90)
+    assert latency_of([heartbeat()]) == Latency(None, None)

@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 
 from lithify.dashboard.board import board_of, shape_of
-from lithify.monitoring.figures import Figures, Gauges
+from lithify.monitoring.figures import Figures, PipelineReader
 from lithify.monitoring.pulse import Moment, Pulse, Throughput, follows, moment_of, series, throughput
 from tests.unit.monitoring.figures_parts import figures, group, heartbeat, stream
 
@@ -21,7 +21,7 @@ class Script:
 
 
 def pulse_of(script: Script, now: list[float]) -> Pulse:
-    return Pulse(cast("Gauges", script), lambda: now[0])
+    return Pulse(cast("PipelineReader", script), lambda: now[0])
 
 
 async def test_whoever_looks_within_the_same_second_shares_one_reading() -> None:

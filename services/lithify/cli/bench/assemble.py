@@ -30,8 +30,8 @@ from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
-from lithify.node.loop import run
 from lithify.node.redis_server import EmbeddedRedis
+from lithify.node.runtime import run
 from lithify.settings import Settings, load_settings
 from lithify.store import LEXICAL, CollectionSpec, EdgeStore, Query, SparseVector, Where
 from lithify.store.memory_record import COLLECTION
