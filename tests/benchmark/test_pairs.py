@@ -73,7 +73,7 @@ def memory_of(conversation: Conversation, turn: Turn) -> MemoryRecord:
 async def test_the_selector_brings_both_dates_of_a_pair_into_a_small_context(
     retriever: Retriever, dataset: Dataset
 ) -> None:
-    smallest, *_ = await selections(retriever, dataset, RECALL.normalised())
+    smallest, *_ = await selections(retriever, dataset, RECALL.normalise())
     assert smallest.questions >= 12
     assert smallest.on.all > smallest.off.all
     assert smallest.on.fraction > smallest.off.fraction

@@ -30,7 +30,7 @@ from lithify.streams import Producer, Retention
 
 NOW = 1_700_000_000_000
 CALLER = TenantScope(DEFAULT_TENANT)
-RECALLING, SEEDED = RECALL.normalised(), SEED.normalised()
+RECALLING, SEEDED = RECALL.normalise(), SEED.normalise()
 PARTITIONS = 2
 TAIL_TURNS = 64
 

@@ -137,7 +137,7 @@ def test_a_fit_is_printed_beside_the_shipped_weights(tmp_path: Path, monkeypatch
     done = CliRunner().invoke(app, ["fit", "--data", str(prepared(tmp_path / "data"))], catch_exceptions=False)
     printed = json.loads(done.stdout)
     assert printed["weights"]["lexical"] == 0.6
-    assert printed["shipped_weights"] == RECALL.normalised().relevance._asdict()
+    assert printed["shipped_weights"] == RECALL.normalise().relevance._asdict()
     assert printed["held_out"] == recall
 
 

@@ -100,8 +100,8 @@ def fit(
     chosen_data = load_chosen(dataset.value, path, limit_conversations)
     settings = load_settings(retrieval_profile=RECALL.name)
     with stopped_by_sigterm(), open_workplace(work, chosen_data) as place, StageBars() as bars:
-        found = fit_profile(chosen_data, place, settings, RECALL.normalised(), bars.show)
-    weights = {"weights": found.weights._asdict(), "shipped_weights": RECALL.normalised().relevance._asdict()}
+        found = fit_profile(chosen_data, place, settings, RECALL.normalise(), bars.show)
+    weights = {"weights": found.weights._asdict(), "shipped_weights": RECALL.normalise().relevance._asdict()}
     emit_json(asdict(found) | weights)
 
 
@@ -124,7 +124,7 @@ def ablate_search(
     """Measure what each signal of the search is worth: recall without it, and with what was left out."""
     datasets = [load_chosen(dataset.value, path, limit_conversations) for path in paths]
     check_writable(out)
-    base = RECALL.normalised()
+    base = RECALL.normalise()
     command = shlex.join(["lithify", *sys.argv[1:]])
     wanted: list[str | None] = [*models] if models else [None]
     settings = [load_settings(retrieval_profile=RECALL.name, embedding_profile=model) for model in wanted]

@@ -17,7 +17,7 @@ from lithify.evaluation.selector import Selection, selections
 from lithify.evaluation.variants import Variant, variants
 from lithify.evaluation.workplace import Workplace
 from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.fusion import Hit, fuse_ranks
+from lithify.memory.ranking.fusion import RankedHit, fuse_ranks
 from lithify.memory.ranking.profile import Profile
 from lithify.settings import Settings
 
@@ -120,9 +120,11 @@ async def ranked_by(variant: Variant, memory: Opened, sitting: Sitting) -> Ranki
 def fused(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """By their places in the order of words and in that of meaning; a record without any of the words has none."""
     lexical = [
-        Hit(name_of(candidate), candidate.signals.lexical) for candidate in candidates if candidate.signals.lexical
+        RankedHit(name_of(candidate), candidate.signals.lexical)
+        for candidate in candidates
+        if candidate.signals.lexical
     ]
-    dense = [Hit(name_of(candidate), candidate.signals.dense) for candidate in candidates]
+    dense = [RankedHit(name_of(candidate), candidate.signals.dense) for candidate in candidates]
     return tuple(row.key for row in fuse_ranks(lexical, dense, LIMIT))
 
 

@@ -44,4 +44,4 @@ def variants(base: Profile) -> Iterator[Variant]:
 
 def without(base: Profile, signal: str) -> Profile:
     """The other signals keep their proportions."""
-    return replace(base, relevance=base.relevance._replace(**{signal: 0.0}).normalised())
+    return replace(base, relevance=base.relevance._replace(**{signal: 0.0}).normalise())

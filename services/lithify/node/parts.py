@@ -33,7 +33,7 @@ from lithify.summarising import load_summariser
 QUERY_CALLS: Final = 1
 # With pauses of 0.5 s doubling to 16 s, about a minute and a half.
 START_TRIES: Final = 9
-PROFILES: Final = {profile.name: profile.normalised() for profile in (RECALL, SEED)}
+PROFILES: Final = {profile.name: profile.normalise() for profile in (RECALL, SEED)}
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from lithify.errors import Invalid
-from lithify.memory.rulebook.document import AuthoredDocument, partition
+from lithify.memory.rulebook.document import AuthoredDocument, partition_document
 
 # Parsing 256 KiB of the worst inline text measured takes 22 s, of prose half a second (docs/authored.md).
 MAX_BYTES: Final = 256 * 1024
@@ -68,7 +68,7 @@ def check_size(name: str, size: int) -> None:
 def read_parts(raw: bytes, name: str, *, core: bool) -> AuthoredDocument:
     """CPU-bound. Raises Invalid for bytes that are no text, and for more nodes than one document may have."""
     check_size(name, len(raw))
-    parts = partition(raw, name, core)
+    parts = partition_document(raw, name, core)
     if len(parts.nodes) > MAX_NODES:
         raise TooLarge(f"{name} has {len(parts.nodes)} blocks and list items, {MAX_NODES} are allowed; split it")
     return parts

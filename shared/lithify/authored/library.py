@@ -9,8 +9,7 @@ from lithify.authored.document import AuthoredText
 from lithify.authored.records import DOCUMENTS, document_id, read_document, shared_scope
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
-from lithify.memory.rulebook.collection import AuthoredLibrary
-from lithify.memory.rulebook.document import partition
+from lithify.memory.rulebook.document import AuthoredLibrary, partition_document
 from lithify.memory.rulebook.startup import check_hard_reserve
 from lithify.store import VectorStore
 from lithify.store.memory_record import COLLECTION
@@ -33,7 +32,7 @@ class Reserve:
 def build_library(documents: Iterable[AuthoredText], core: Collection[str], generation: int = 0) -> AuthoredLibrary:
     """The core documents in their tiers, CPU-bound; configuration says which are core, never a stored mark (X32)."""
     ruling = [document for document in documents if document.name in core]
-    parts = {document.name: partition(document.raw, document.name, core=True) for document in ruling}
+    parts = {document.name: partition_document(document.raw, document.name, core=True) for document in ruling}
     return AuthoredLibrary(parts, generation)
 
 

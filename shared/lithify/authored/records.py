@@ -10,8 +10,7 @@ from lithify.events import TenantScope
 from lithify.events.scope import SHARED
 from lithify.indexing import TextVectors, embed_each, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.rulebook.cache import authored_cache_key
-from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier
+from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier, authored_cache_key
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.store import Record, Where, point_id
 from lithify.store.memory_record import MemoryRecord

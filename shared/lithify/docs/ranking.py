@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime
 
 from lithify.docs.document import Chunk
 from lithify.docs.query import DocQuery, Leg, LegHit, PickedChunk, ScoredChunk
-from lithify.memory.ranking.decay import decay_factor
-from lithify.memory.ranking.diversity import Passage, diversify, relative_relevance
-from lithify.memory.ranking.fusion import RRF_LIMIT, Fused, Hit, fuse_ranks, fuse_weighted
+from lithify.memory.ranking.duplicates import Passage, diversify, relative_relevance
+from lithify.memory.ranking.fusion import RRF_LIMIT, Fused, RankedHit, fuse_ranks, fuse_weighted
+from lithify.memory.ranking.recency import decay_factor
 
 
 def fuse_legs(query: DocQuery, lexical: Leg, vector: Leg) -> tuple[Fused, ...]:
@@ -58,11 +58,11 @@ def rank_scores(scores: Mapping[str, float]) -> tuple[LegHit, ...]:
     return tuple(LegHit(ref, rank, score) for rank, (ref, score) in enumerate(ordered, start=1))
 
 
-def _hits(leg: Leg) -> list[Hit]:
-    return [Hit(one.ref, one.score) for one in leg.hits]
+def _hits(leg: Leg) -> list[RankedHit]:
+    return [RankedHit(one.ref, one.score) for one in leg.hits]
 
 
-def _hits_or_none(leg: Leg) -> list[Hit] | None:
+def _hits_or_none(leg: Leg) -> list[RankedHit] | None:
     return _hits(leg) if leg.absent is None else None
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from lithify.docs.document import Chunk
 from lithify.docs.outline import front_matter
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.ranking.decay import date_in_path
+from lithify.memory.ranking.recency import date_in_path
 from lithify.store import SparseVector
 
 # Of chunks of prose about TARGET characters long; the textbook weights of BM25, which are made for such lengths.

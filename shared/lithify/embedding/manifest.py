@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from lithify.errors import Misconfigured
-from lithify.memory.vectors.windows import WINDOW
+from lithify.memory.vectors.tiers import WINDOW
 
 MANIFEST_FILE = "embedding.json"
 TIERS = 3

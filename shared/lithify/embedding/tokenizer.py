@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tokenizers import Tokenizer
 
 from lithify.errors import Invalid, Misconfigured
-from lithify.memory.vectors.windows import window_spans
+from lithify.memory.vectors.tiers import window_spans
 
 Row = list[int]
 """Token ids of one pass through the model, special tokens included."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lithify.embedding.contract import Vectors
 from lithify.errors import Misconfigured
-from lithify.memory.vectors.windows import mean_vector
+from lithify.memory.vectors.tiers import mean_vector
 
 # Half precision leaves RᵀR within 1e-3 of the identity; more means that the file is no rotation.
 ROUGHLY_ORTHOGONAL = 1e-2

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from lithify.embedding import Embedder, Manifest
 from lithify.errors import Unavailable
-from lithify.memory.lexical.analyser import AVERAGE_TOKENS, LexicalAnalyser
-from lithify.memory.lexical.turn_text import searchable_text
+from lithify.memory.lexical.analyser import AVERAGE_TOKENS, LexicalAnalyser, searchable_text
 from lithify.memory.vectors.tiers import MISSING_TIERS, tier_vectors
 from lithify.store import TIER_NAMES, Record, SparseVector, Vector
 

@@ -1,8 +1,15 @@
-"""Keeps numbers inside their domains: no formula may produce NaN, a negative score or a zero division."""
+"""Keeps numbers, one or many, inside their domains: no formula may produce NaN, a negative score or a zero division."""
 
 import math
 import sys
 from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.intp]
+Numbers = npt.ArrayLike | Sequence[float | None]  # None is absent, like NaN
 
 
 def is_number(value: object) -> bool:
@@ -38,3 +45,14 @@ def convex(weights: Sequence[float], defaults: Sequence[float]) -> tuple[float, 
     if total <= 0.0:
         return tuple(defaults)
     return tuple(w / total for w in clamped)
+
+
+def finite(values: Numbers, absent: npt.ArrayLike = 0.0) -> FloatArray:
+    """NaN and infinities count as absent metadata (spec 02 §5)."""
+    array = np.asarray(values, dtype=np.float64)
+    return np.where(np.isfinite(array), array, absent)
+
+
+def unit(values: npt.ArrayLike) -> FloatArray:
+    """Clamped to [0, 1]; what is not finite counts as 0."""
+    return np.clip(finite(values), 0.0, 1.0)

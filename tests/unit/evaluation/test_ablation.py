@@ -16,7 +16,7 @@ from lithify.memory.ranking.profile import RECALL, SEED
 from lithify.settings import Settings
 from tests.unit.evaluation.made_files import prepared
 
-BASE = RECALL.normalised()
+BASE = RECALL.normalise()
 SIGNALS = [name for name, weight in BASE.relevance._asdict().items() if weight > 0]
 
 

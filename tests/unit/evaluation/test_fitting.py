@@ -9,9 +9,8 @@ from lithify.evaluation.fitting import Example, fit_across
 from lithify.evaluation.fitting.crossing import shares_of
 from lithify.evaluation.fitting.examples import example
 from lithify.evaluation.fitting.listwise import fit_weights
-from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.relevance import RelevanceWeights, Signals
-from lithify.memory.ranking.scope import Scope
 
 WIDTH = len(RelevanceWeights._fields)
 LEXICAL = RelevanceWeights._fields.index("lexical")

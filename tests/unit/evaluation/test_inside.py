@@ -21,17 +21,16 @@ from lithify.evaluation.question_vectors import KnownQuestions
 from lithify.evaluation.selector import BUDGETS, selections
 from lithify.evaluation.variants import variants
 from lithify.events.scope import DEFAULT_TENANT
-from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.passages import ALONE
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.ranking.relevance import Signals
-from lithify.memory.ranking.scope import Scope
 from lithify.memory.vectors.cascade import Cascade
 from lithify.store import VectorStore
 from tests.contract.assembly_parts import Watched
 from tests.contract.search_parts import NOW, Shelf
 
-BASE = RECALL.normalised()
+BASE = RECALL.normalise()
 TALK = (
     "We ordered the kitchen tiles on March 3rd.",
     "Kitchen tiles are a science: ordering and laying tiles in kitchens.",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.memory.gating.restatement import restates
+from lithify.memory.gating.gate import restates
 from tests.unit.gatekeeper.gate_parts import ANALYSER
 
 

@@ -2,10 +2,9 @@
 
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.profile import RECALL, SEED
 from lithify.memory.ranking.relevance import SIGNAL_NAMES, Signals
-from lithify.memory.ranking.scope import Scope
 
 NOW = 1_700_000_000_000.0
 PROFILES = (SEED, RECALL)

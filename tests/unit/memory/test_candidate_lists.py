@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from lithify.memory.ranking.candidate import Kind
-from lithify.memory.ranking.fading import faded
-from lithify.memory.ranking.hybrid import HybridScored
-from lithify.memory.ranking.sessions import session_priors
-from lithify.memory.ranking.shortlist import relative, shortlist
-from lithify.memory.ranking.stand_ins import without_stand_ins
+from lithify.memory.ranking.duplicates import drop_stand_ins
+from lithify.memory.ranking.fusion import relative_scores, shortlist
+from lithify.memory.ranking.passages import session_priors
+from lithify.memory.ranking.scoring import HybridScored, fade_older
 from tests.unit.memory.candidate_samples import candidate
 
 DAY_S = 86_400.0
@@ -26,7 +25,7 @@ def test_ties_go_by_id_and_the_size_is_kept() -> None:
 
 
 def test_scores_are_relative_to_the_best_of_their_list() -> None:
-    assert relative({"a": 4.0, "b": -1.0}) == {"a": 1.0, "b": 0.0}
+    assert relative_scores({"a": 4.0, "b": -1.0}) == {"a": 1.0, "b": 0.0}
 
 
 def test_the_best_passage_vouches_for_its_session() -> None:
@@ -43,14 +42,14 @@ def test_a_summary_gives_way_to_the_turns_it_covers() -> None:
     turn = replace(candidate("turn"), source_turn="e1")
     summary, other = candidate("summary", kind=Kind.SUMMARY), candidate("other", kind=Kind.SUMMARY)
     covered = {"summary": ("e0", "e1"), "other": ("e7",)}
-    assert without_stand_ins([summary, turn, other], covered) == [turn, other]
-    assert without_stand_ins([summary, other], covered) == [summary, other]
+    assert drop_stand_ins([summary, turn, other], covered) == [turn, other]
+    assert drop_stand_ins([summary, other], covered) == [summary, other]
 
 
 def test_the_durable_copy_of_a_turn_does_not_replace_its_summary() -> None:
     copy = replace(candidate("copy", kind=Kind.MEMORY), source_turn="e1")
     summary = candidate("summary", kind=Kind.SUMMARY)
-    assert without_stand_ins([copy, summary], {"summary": ("e1",)}) == [copy, summary]
+    assert drop_stand_ins([copy, summary], {"summary": ("e1",)}) == [copy, summary]
 
 
 def scored(name: str, score: float, age_days: float | None) -> HybridScored:
@@ -59,7 +58,7 @@ def scored(name: str, score: float, age_days: float | None) -> HybridScored:
 
 
 def test_scores_halve_with_every_half_life_behind_the_newest() -> None:
-    rows = faded([scored("old", 0.8, 70.0), scored("new", 0.3, 10.0), scored("timeless", 0.25, None)], 30.0)
+    rows = fade_older([scored("old", 0.8, 70.0), scored("new", 0.3, 10.0), scored("timeless", 0.25, None)], 30.0)
     assert [(row.candidate.id, row.score) for row in rows] == [
         ("new", 0.3),
         ("timeless", 0.25),
@@ -69,6 +68,6 @@ def test_scores_halve_with_every_half_life_behind_the_newest() -> None:
 
 def test_nothing_fades_without_a_half_life_or_without_times() -> None:
     rows = [scored("a", 0.8, 70.0), scored("b", 0.3, 0.0)]
-    assert faded(rows, None) == rows
-    assert faded([scored("c", 0.8, None)], 30.0) == [scored("c", 0.8, None)]
-    assert faded([], 30.0) == []
+    assert fade_older(rows, None) == rows
+    assert fade_older([scored("c", 0.8, None)], 30.0) == [scored("c", 0.8, None)]
+    assert fade_older([], 30.0) == []

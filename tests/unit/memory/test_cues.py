@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.memory.ranking.cues import asks, asks_for_latest, asks_when, is_said_by, names, substance
+from lithify.memory.ranking.cues import asks_for_latest, asks_something, asks_when, is_said_by, name_words, substance
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_dating_an_event_is_not_asking_for_the_latest(query: str) -> None:
     ("text", "asking"), [("Really? Nice.", True), ("本当？", True), ("هل هذا؟", True), ("Nice.", False)]
 )
 def test_a_question_mark_of_any_script_asks(text: str, asking: bool) -> None:
-    assert asks(text) is asking
+    assert asks_something(text) is asking
 
 
 @pytest.mark.parametrize(("tokens", "expected"), [(-1, 0.0), (0, 0.0), (16, 0.25), (64, 1.0), (9000, 1.0)])
@@ -54,4 +54,4 @@ def test_substance_grows_to_a_full_turn_and_no_further(tokens: int, expected: fl
     ],
 )
 def test_a_speaker_the_question_names_is_recognised(text: str, query: str, said: bool) -> None:
-    assert is_said_by(text, names(query)) is said
+    assert is_said_by(text, name_words(query)) is said

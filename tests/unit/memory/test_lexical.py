@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.lexical.analyser import LexicalAnalyser, token_index
-from lithify.memory.lexical.irregular import BASE_FORMS
-from lithify.memory.lexical.stopwords import STOP_WORDS
-from lithify.memory.lexical.turn_text import searchable_text
+from lithify.memory.lexical.analyser import LexicalAnalyser, searchable_text, token_index
+from lithify.memory.lexical.word_lists import BASE_FORMS, STOP_WORDS
 
 analyser = LexicalAnalyser()
 

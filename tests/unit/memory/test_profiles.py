@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.authority import AuthorityWeights
-from lithify.memory.ranking.candidate import Candidate, Kind, read_candidate
-from lithify.memory.ranking.hybrid import HybridWeights
+from lithify.memory.ranking.candidate import Candidate, Kind, PerScope, Scope, read_candidate
 from lithify.memory.ranking.passages import ALONE, Window
-from lithify.memory.ranking.profile import MOST_HITS, RECALL, SEED, Profile, TemporalWeights
+from lithify.memory.ranking.profile import MOST_HITS, RECALL, SEED, HybridWeights, Profile, TemporalWeights
 from lithify.memory.ranking.relevance import RelevanceWeights, Signals
-from lithify.memory.ranking.scope import PerScope, Scope
 from lithify.memory.ranking.scoring import score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_numbers
 
@@ -41,7 +39,7 @@ def test_the_seed_keeps_the_constants_of_the_sources() -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_shipped_profiles_are_normalised(profile: Profile) -> None:
-    assert profile.normalised() == profile
+    assert profile.normalise() == profile
     assert profile.mmr_lambda is None
     assert profile.decay_half_life_days is None
 
@@ -86,7 +84,7 @@ def test_any_numbers_are_brought_into_their_domains(data: st.DataObject) -> None
         guidance_fraction=data.draw(number),
         temporal_threshold=data.draw(number),
     )
-    clean = wild.normalised()
+    clean = wild.normalise()
     for weights in (clean.relevance, clean.hybrid, clean.authority, clean.temporal):
         assert math.isclose(sum(weights), 1.0, abs_tol=1e-12)
         assert min(weights) >= 0.0
@@ -97,22 +95,22 @@ def test_any_numbers_are_brought_into_their_domains(data: st.DataObject) -> None
     assert -1.0 <= clean.similarity_floor <= 1.0
     assert all(0.0 <= share <= 1.0 for share in clean.window.shares.values())
     assert 1e-6 <= clean.hop_attenuation <= 1.0 - 1e-6
-    assert clean.normalised().relevance == pytest.approx(clean.relevance)
+    assert clean.normalise().relevance == pytest.approx(clean.relevance)
 
 
 def test_sizes_are_at_least_one_and_ordered() -> None:
-    clean = replace(SEED, top_k=0, k1=-3, k2=50, coverage_size=9, recovery_size=-1, tail_turns=0).normalised()
+    clean = replace(SEED, top_k=0, k1=-3, k2=50, coverage_size=9, recovery_size=-1, tail_turns=0).normalise()
     assert (clean.top_k, clean.coarse_size, clean.final_size) == (1, 1, 1)
     assert (clean.coverage_size, clean.recovery_size, clean.tail_turns) == (1, 0, 1)
     assert replace(SEED, top_k=20).coarse_size == 40
-    assert (replace(SEED, top_k=20).leg_depth(0.0), replace(SEED, leg_hits=0).normalised().leg_depth(9e9)) == (40, 1)
+    assert (replace(SEED, top_k=20).leg_depth(0.0), replace(SEED, leg_hits=0).normalise().leg_depth(9e9)) == (40, 1)
     assert replace(SEED, top_k=2).coarse_size == 8
 
 
 def test_a_larger_budget_asks_for_more_hits_within_bounds() -> None:
     growing = replace(SEED, leg_hits=28, tokens_per_hit=70.0)
     assert [growing.leg_depth(room) for room in (0.0, 1_000.0, 4_200.0, 1e9)] == [28, 28, 60, MOST_HITS]
-    assert replace(growing, tokens_per_hit=math.nan).normalised().tokens_per_hit == 1.0
+    assert replace(growing, tokens_per_hit=math.nan).normalise().tokens_per_hit == 1.0
 
 
 @pytest.mark.parametrize(
@@ -129,16 +127,16 @@ def test_a_larger_budget_asks_for_more_hits_within_bounds() -> None:
 )
 def test_impossible_budgets_are_refused(profile: Profile, name: str) -> None:
     with pytest.raises(Misconfigured, match=name):
-        profile.normalised()
+        profile.normalise()
 
 
 def test_reserves_may_fill_the_budget_exactly() -> None:
     profile = replace(SEED, hard_fraction=0.4, soft_fraction=0.3, tail_fraction=0.3)
-    assert profile.normalised() == profile
+    assert profile.normalise() == profile
 
 
 def test_optional_steps_are_kept_when_configured() -> None:
-    clean = replace(SEED, mmr_lambda=1.7, decay_half_life_days=30.0).normalised()
+    clean = replace(SEED, mmr_lambda=1.7, decay_half_life_days=30.0).normalise()
     assert (clean.mmr_lambda, clean.decay_half_life_days) == (1.0, 30.0)
 
 

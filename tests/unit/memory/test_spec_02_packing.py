@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lithify.memory.prompt.budget
-from lithify.memory.gating.gate_length import gate_length
-from lithify.memory.prompt.packing import pack_prefix
+from lithify.memory.gating.signals import gate_length
+from lithify.memory.prompt.budget import pack_prefix
 from lithify.memory.prompt.rendering import (
     BLOCKS,
     DEGRADED,
@@ -103,6 +103,7 @@ def names_in(path: Path) -> set[str]:
     modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     imported = {alias.name for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names}
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return {part for name in modules | imported | used for part in name.split(".")}
 
 
@@ -117,8 +118,8 @@ def test_only_the_gate_knows_the_gate_estimator() -> None:
 def test_static_check_sees_every_way_to_name_the_estimator(tmp_path: Path) -> None:
     for number, code in enumerate(
         (
-            "from lithify.memory.gating.gate_length import gate_length",
-            "import lithify.memory.gating.gate_length as g",
+            "from lithify.memory.gating.signals import gate_length",
+            "import lithify.memory.gating.signals as g\ng.gate_length('')",
             "gate_length('')",
         )
     ):

@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.hybrid import HybridWeights, hybrid_score
-from lithify.memory.ranking.ordering import rank_key, rank_order
-from lithify.memory.ranking.profile import SEED, Profile
-from lithify.memory.ranking.quality import quality
+from lithify.memory.ranking.authority import quality
+from lithify.memory.ranking.candidate import SCOPE_RATES, Candidate, Kind, Scope
+from lithify.memory.ranking.profile import SEED, HybridWeights, Profile
 from lithify.memory.ranking.recency import age_seconds, recency
-from lithify.memory.ranking.scope import SCOPE_RATES, Scope
-from lithify.memory.ranking.scoring import score_hybrid
+from lithify.memory.ranking.scoring import hybrid_score, rank_key, rank_order, score_hybrid
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_candidates, wild_numbers
 
 PURE_SIMILARITY = replace(SEED, hybrid=HybridWeights(1.0, 0.0, 0.0))
@@ -66,17 +63,17 @@ def test_confidence_of_a_summary_reaches_its_score(confidence: float, expected: 
 
 def test_dropping_similarity_renormalises_the_other_weights() -> None:
     """spec 02.6"""
-    profile = replace(SEED, hybrid=HybridWeights(0.0, 0.2, 0.1)).normalised()
+    profile = replace(SEED, hybrid=HybridWeights(0.0, 0.2, 0.1)).normalise()
     assert profile.hybrid == pytest.approx((0.0, 2 / 3, 1 / 3), abs=1e-6)
     assert score(candidate(age_s=3600), profile) == pytest.approx(0.7984509, abs=1e-6)
 
 
 def test_weights_are_clamped_before_they_are_renormalised() -> None:
     """spec 02.7"""
-    assert HybridWeights(10, 0.2, 0.1).normalised() == pytest.approx((0.769231, 0.153846, 0.076923), abs=1e-6)
-    assert HybridWeights(0, 0, 0).normalised() == (0.7, 0.2, 0.1)
-    assert HybridWeights(math.nan, math.inf, math.nan).normalised() == (0.7, 0.2, 0.1)
-    wild = replace(SEED, hybrid=HybridWeights(10, 10, 10), delta=2.0).normalised()
+    assert HybridWeights(10, 0.2, 0.1).normalise() == pytest.approx((0.769231, 0.153846, 0.076923), abs=1e-6)
+    assert HybridWeights(0, 0, 0).normalise() == (0.7, 0.2, 0.1)
+    assert HybridWeights(math.nan, math.inf, math.nan).normalise() == (0.7, 0.2, 0.1)
+    wild = replace(SEED, hybrid=HybridWeights(10, 10, 10), delta=2.0).normalise()
     assert wild.delta == 1.0
     assert score(candidate(dense=5.0, age_s=0, kind=Kind.SUMMARY, decay_rate=0.5), wild) == pytest.approx(0.5)
 
@@ -123,7 +120,7 @@ def test_score_never_falls_with_similarity_recency_or_confidence(
 @settings(max_examples=200, deadline=None)
 @given(weights=st.tuples(wild_numbers(), wild_numbers(), wild_numbers()), delta=wild_numbers())
 def test_normalised_weights_are_convex(weights: tuple[float, float, float], delta: float) -> None:
-    profile = replace(SEED, hybrid=HybridWeights(*weights), delta=delta).normalised()
+    profile = replace(SEED, hybrid=HybridWeights(*weights), delta=delta).normalise()
     assert math.isclose(sum(profile.hybrid), 1.0, abs_tol=1e-12)
     assert all(0.0 <= weight <= 1.0 for weight in (*profile.hybrid, profile.delta))
 

@@ -6,9 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured, Unavailable
-from lithify.memory.columns import FloatArray
-from lithify.memory.vectors.backfill import Drop, DropReason, Restore
-from lithify.memory.vectors.cascade import Cascade, TierTrace, next_tier, trace_tier, usable_tiers
+from lithify.memory.bounds import FloatArray
+from lithify.memory.vectors.cascade import (
+    Cascade,
+    Drop,
+    DropReason,
+    Restore,
+    TierTrace,
+    next_tier,
+    trace_tier,
+    usable_tiers,
+)
 from lithify.memory.vectors.tiers import tier_vector
 from tests.unit.memory.tier_store import TierStore
 

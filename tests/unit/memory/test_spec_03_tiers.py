@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Invalid, Misconfigured
-from lithify.memory.vectors.tiers import tier_vector, tier_vectors
-from lithify.memory.vectors.windows import mean_vector, window_spans
+from lithify.memory.vectors.tiers import mean_vector, tier_vector, tier_vectors, window_spans
 
 DIMS = (64, 256, 768)
 PROFILE_DIMS = (DIMS, (64, 128, 384), (64, 192, 384))

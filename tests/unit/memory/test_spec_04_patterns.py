@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.memory.gating.patterns import PATTERN_SETS, count, fires
+from lithify.memory.gating.patterns import PATTERN_SETS, count_matches, fires
 
 GP1, GP2 = PATTERN_SETS["gp1"], PATTERN_SETS["gp2"]
 
@@ -120,4 +120,4 @@ def test_gp2_stays_silent(name: str, text: str) -> None:
     ],
 )
 def test_matches_are_counted_without_overlap(name: str, text: str, gp1: int, gp2: int) -> None:
-    assert (count(GP1[name], text), count(GP2[name], text)) == (gp1, gp2)
+    assert (count_matches(GP1[name], text), count_matches(GP2[name], text)) == (gp1, gp2)

@@ -7,12 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Invalid
-from lithify.memory.prompt.packing import pack_prefix
-from lithify.memory.rulebook.blocks import Kind
-from lithify.memory.rulebook.cache import authored_cache_key
-from lithify.memory.rulebook.collection import AuthoredLibrary
-from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier, partition
-from lithify.memory.rulebook.front_matter import read_hop_targets
+from lithify.memory.prompt.budget import pack_prefix
+from lithify.memory.rulebook.blocks import BlockKind, read_hop_targets
+from lithify.memory.rulebook.document import (
+    AuthoredDocument,
+    AuthoredLibrary,
+    AuthoredNode,
+    Tier,
+    authored_cache_key,
+    partition_document,
+)
 from lithify.memory.tokens import estimate_tokens
 
 IDENTITY = """---
@@ -38,7 +42,7 @@ make dock
 
 
 def core(markdown: str) -> AuthoredDocument:
-    return partition(markdown.encode(), "AGENTS.md", core=True)
+    return partition_document(markdown.encode(), "AGENTS.md", core=True)
 
 
 def texts(nodes: tuple[AuthoredNode, ...]) -> list[str]:
@@ -49,14 +53,14 @@ def test_identity_document_falls_into_its_tiers() -> None:
     """spec 06.1"""
     document = core(IDENTITY)
     assert [node.kind for node in document.nodes] == [
-        Kind.FRONT_MATTER,
-        Kind.HEADING,
-        Kind.PARAGRAPH,
-        Kind.BLOCKQUOTE,
-        Kind.LIST,
-        Kind.LIST,
-        Kind.PARAGRAPH,
-        Kind.CODE,
+        BlockKind.FRONT_MATTER,
+        BlockKind.HEADING,
+        BlockKind.PARAGRAPH,
+        BlockKind.BLOCKQUOTE,
+        BlockKind.LIST,
+        BlockKind.LIST,
+        BlockKind.PARAGRAPH,
+        BlockKind.CODE,
     ]
     assert (len(document.hard), len(document.soft), len(document.variant)) == (3, 2, 3)
     assert [node.ordinal for node in document.nodes] == list(range(8))
@@ -75,7 +79,7 @@ def test_positions_point_at_the_first_byte_of_each_node() -> None:
 
 def test_positions_count_bytes_and_skip_the_indent() -> None:
     raw = "\ufeffé ü\r\n\r\n  東京\r\r   - x\n".encode()
-    nodes = partition(raw, "d", core=False).nodes
+    nodes = partition_document(raw, "d", core=False).nodes
     assert [raw[node.position :].split()[0].decode() for node in nodes] == ["é", "東京", "-"]
 
 
@@ -121,7 +125,7 @@ random_markdown = st.lists(st.one_of(markdown_lines, st.text(max_size=12)), max_
 def test_tiers_partition_any_document(markdown: str, is_core: bool) -> None:
     """spec 06.2"""
     raw = markdown.encode("utf-8", "replace")
-    document = partition(raw, "d", core=is_core)
+    document = partition_document(raw, "d", core=is_core)
     ordinals = [node.ordinal for tier in (document.hard, document.soft, document.variant) for node in tier]
     assert sorted(ordinals) == list(range(len(ordinals)))
     assert [node.ordinal for node in document.nodes] == list(range(len(ordinals)))
@@ -129,7 +133,7 @@ def test_tiers_partition_any_document(markdown: str, is_core: bool) -> None:
     positions = [node.position for node in document.nodes]
     assert positions == sorted(positions)
     assert all(0 <= position < len(raw) for position in positions)
-    assert partition(raw, "d", core=is_core) == document
+    assert partition_document(raw, "d", core=is_core) == document
     assert is_core or not document.hard + document.soft
 
 
@@ -148,8 +152,8 @@ def test_unclosed_head_is_body_text() -> None:
     """spec 06.3"""
     document = core("---\ntitle: x\n\n- rule\n")
     assert [(node.kind, node.text) for node in document.nodes] == [
-        (Kind.PARAGRAPH, "title: x"),
-        (Kind.LIST, "rule"),
+        (BlockKind.PARAGRAPH, "title: x"),
+        (BlockKind.LIST, "rule"),
     ]
 
 
@@ -158,13 +162,13 @@ def test_unclosed_head_is_body_text() -> None:
 def test_head_ends_at_dashes_or_dots(end: str, line_end: str) -> None:
     document = core(f"---\ntitle: x\n{end}".replace("\n", line_end))
     assert [(node.kind, node.text, node.position) for node in document.nodes] == [
-        (Kind.FRONT_MATTER, "title: x", 0),
+        (BlockKind.FRONT_MATTER, "title: x", 0),
     ]
 
 
 @pytest.mark.parametrize("markdown", ["text\n---\na: b\n---\n", " ---\na: b\n---\n", "----\na: b\n----\n"])
 def test_head_must_open_the_file(markdown: str) -> None:
-    assert all(node.kind is not Kind.FRONT_MATTER for node in core(markdown).nodes)
+    assert all(node.kind is not BlockKind.FRONT_MATTER for node in core(markdown).nodes)
 
 
 @pytest.mark.parametrize(
@@ -186,11 +190,11 @@ def test_hop_targets_in_all_three_forms(yaml: str, targets: tuple[str, ...]) -> 
 
 def test_standard_document_never_rules() -> None:
     """spec 06.9"""
-    standard = partition(IDENTITY.encode(), "notes.md", core=False)
+    standard = partition_document(IDENTITY.encode(), "notes.md", core=False)
     assert (standard.hard, standard.soft) == ((), ())
     assert {(node.tier, node.authority, node.promoted) for node in standard.nodes} == {(Tier.VARIANT, 0.0, False)}
     assert "Greet first." in texts(standard.variant)
-    plain = next(node for node in core(IDENTITY).variant if node.kind is Kind.PARAGRAPH)
+    plain = next(node for node in core(IDENTITY).variant if node.kind is BlockKind.PARAGRAPH)
     assert (plain.text, plain.authority) == ("The harbour was built in 1890.", 1.0)
 
 
@@ -212,7 +216,7 @@ def test_nodes_know_their_id_and_cost() -> None:
 
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(Invalid, match=r"AGENTS\.md is not UTF-8 text: bad byte at offset 3"):
-        partition(b"ab \xff", "AGENTS.md", core=True)
+        partition_document(b"ab \xff", "AGENTS.md", core=True)
 
 
 def test_deep_nesting_is_kept_or_refused_but_never_lost() -> None:
@@ -240,7 +244,7 @@ def test_cache_key_follows_content_and_versions() -> None:
 
 def test_equal_files_of_other_names_share_a_cache_key_and_their_texts() -> None:
     """spec 06.10"""
-    first, second = (partition(IDENTITY.encode(), name, core=True) for name in ("a.md", "b.md"))
+    first, second = (partition_document(IDENTITY.encode(), name, core=True) for name in ("a.md", "b.md"))
     assert [replace(node, source_doc="b.md") for node in first.nodes] == list(second.nodes)
 
 
@@ -277,7 +281,7 @@ def test_reloading_a_shortened_document_removes_its_old_nodes() -> None:
 
 
 def test_rules_of_all_documents_come_in_one_order() -> None:
-    documents = [partition(b"- x\n- y\n", name, core=True) for name in ("b.md", "a.md")]
+    documents = [partition_document(b"- x\n- y\n", name, core=True) for name in ("b.md", "a.md")]
     library = AuthoredLibrary().put(documents[0]).put(documents[1])
     ids = [node.record_id for node in library.hard]
     assert ids == ["a.md#000000", "a.md#000001", "b.md#000000", "b.md#000001"]

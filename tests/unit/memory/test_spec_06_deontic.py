@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.rulebook.deontic import modality
-from lithify.memory.rulebook.deontic_lexicon import FORBIDDEN, IMPERATIVES, OBLIGATION, PERMITTED
+from lithify.memory.rulebook.deontic import FORBIDDEN, IMPERATIVES, OBLIGATION, PERMITTED, modality
 from tests.unit.memory.deontic_corpus import FREE_RULES, KNOWN_FALSE_POSITIVES, LORE, PLAIN_RULES
 
 

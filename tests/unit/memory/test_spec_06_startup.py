@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
-from lithify.memory.rulebook.document import AuthoredNode, partition
+from lithify.memory.rulebook.document import AuthoredNode, partition_document
 from lithify.memory.rulebook.startup import check_hard_reserve
 
-RULE = partition(b"- rule\n", "AGENTS.md", core=True).hard[0]
+RULE = partition_document(b"- rule\n", "AGENTS.md", core=True).hard[0]
 
 
 def rules(**tokens: int) -> list[AuthoredNode]:

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from lithify.memory.compaction.plan import CompactionPolicy, Trigger, plan_compaction
 from lithify.memory.prompt.tail import BASE_TURNS, TailPolicy
-from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.duplicates import without_shown
-from lithify.memory.ranking.scope import Scope
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
+from lithify.memory.ranking.duplicates import drop_shown
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.turn import Turn
 from tests.unit.compactor.session_store import DictStore, chat, compact, drafter
@@ -37,14 +36,14 @@ def test_tail_turn_is_hidden_from_recall_under_each_of_its_ids() -> None:
         recalled("alice:promoted", newest.text, newest.id),
         recalled("point-2", older.text, older.id),
     ]
-    kept = without_shown(found, (), {turn.id for turn in tail.recent})
+    kept = drop_shown(found, (), {turn.id for turn in tail.recent})
     assert [candidate.text for candidate in kept] == [older.text]
 
 
 def test_messages_the_host_shows_are_hidden_too() -> None:
     """spec 07.10"""
     found = [recalled("h1", "shown by id", None), recalled("point-1", "shown by turn", "h2"), recalled("p", "new", "x")]
-    assert [candidate.text for candidate in without_shown(found, {"h1"}, {"h2"})] == ["new"]
+    assert [candidate.text for candidate in drop_shown(found, {"h1"}, {"h2"})] == ["new"]
 
 
 def recalled(key: str, text: str, source_turn: str | None) -> Candidate:

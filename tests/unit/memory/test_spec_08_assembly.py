@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.prompt.budget import DegradedReason, Shortage
-from lithify.memory.prompt.composition import Composition, Item, compose_fixed, entry_item, fill, rule_item
-from lithify.memory.prompt.invariants import Evidence, violations
+from lithify.memory.prompt.composition import Composition, Item, compose_fixed, entry_item, fill_composition, rule_item
+from lithify.memory.prompt.invariants import Evidence, find_violations
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.duplicates import distinct_turns, without_shown
+from lithify.memory.ranking.cues import keywords
+from lithify.memory.ranking.duplicates import distinct_turns, drop_shown
 from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
-from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import SEED, Profile
 from lithify.memory.ranking.scoring import coarse_cut, score_pass2
 from lithify.memory.tokens import estimate_tokens
@@ -72,12 +72,12 @@ def assemble(world: World, profile: Profile) -> tuple[Evidence, Composition]:
 
     fixed = compose_fixed(world.tau, world.hard, world.soft, base, tail, profile)
     shown = {item.id for item in fixed.tail}
-    rest = without_shown(world.candidates, shown, shown)
+    rest = drop_shown(world.candidates, shown, shown)
     coarse = coarse_cut(rest, profile)
     ranking = score_pass2(coarse, keywords(world.query), profile, NOW, 10)
     direct = distinct_turns(ranking)[: profile.final_size]
     projected = merge_projection([Projected.of(s) for s in direct], plan_hops(direct, profile), {c.id: c for c in rest})
-    result = fill(fixed, world.guidance, [memory_item(item) for item in projected])
+    result = fill_composition(fixed, world.guidance, [memory_item(item) for item in projected])
     text = "".join(block.text for block in result.blocks())
     evidence = Evidence(world.tau, profile, world.hard, world.soft, base, ranking, projected, text)
     return evidence, result
@@ -89,7 +89,7 @@ def assemble(world: World, profile: Profile) -> tuple[Evidence, Composition]:
 def test_random_worlds_keep_every_invariant(profile: Profile, world: World) -> None:
     """spec 08.12, spec 08.15"""
     evidence, result = assemble(world, profile)
-    assert violations(evidence, result) == ()
+    assert find_violations(evidence, result) == ()
     if evidence.text.isascii() and not result.fixed.budgets.degraded:
         assert estimate_tokens(evidence.text) <= world.tau
 
@@ -123,7 +123,7 @@ def sound() -> tuple[Evidence, Composition]:
 
 def test_a_sound_assembly_uses_every_part() -> None:
     evidence, result = sound()
-    assert violations(evidence, result) == ()
+    assert find_violations(evidence, result) == ()
     assert [item.id for item in result.fixed.hard + result.fixed.soft] == ["hard0", "hard1", "soft0", "soft1"]
     assert [item.id for item in result.fixed.tail] == [f"t{i}" for i in range(6)]
     assert [item.id for item in result.guidance + result.recalled] == ["e0", "m1", "m2"]
@@ -167,4 +167,4 @@ def second_hop(evidence: Evidence) -> Projected:
 )
 def test_every_broken_promise_is_noticed(number: str, change: Change) -> None:
     evidence, result = change(*sound())
-    assert number in {sentence.split(":")[0] for sentence in violations(evidence, result)}
+    assert number in {sentence.split(":")[0] for sentence in find_violations(evidence, result)}

@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.prompt.budget import Shortage, degraded_reasons, memory_budget, plan_budgets
-from lithify.memory.prompt.composition import Composition, Cut, Item, Limit, compose_fixed, entry_item, fill, rule_item
+from lithify.memory.prompt.composition import (
+    Composition,
+    Cut,
+    Item,
+    Limit,
+    compose_fixed,
+    entry_item,
+    fill_composition,
+    rule_item,
+)
 from lithify.memory.prompt.rendering import block_overhead
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.profile import SEED, Profile
@@ -34,7 +43,7 @@ def composed(
     guidance: list[Item] | None = None,
 ) -> Composition:
     fixed = compose_fixed(tau + block_overhead(), hard, soft, base, lambda *_: base, profile)
-    return fill(fixed, guidance or [], recalled)
+    return fill_composition(fixed, guidance or [], recalled)
 
 
 @pytest.mark.parametrize(("profile", "tail_turns", "tail_cost", "left"), [(EXAMPLE, 6, 180, 110), (SEED, 4, 120, 170)])
@@ -80,7 +89,7 @@ def test_degraded_mode_keeps_rules_and_base_and_nothing_else(hard: int, base: in
 
 def test_an_empty_world_gives_an_empty_prompt() -> None:
     """spec 08.11 (nothing)"""
-    result = fill(compose_fixed(0, [], [], [], lambda *_: [], SEED), [], priced("m", 1))
+    result = fill_composition(compose_fixed(0, [], [], [], lambda *_: [], SEED), [], priced("m", 1))
     assert result.blocks() == ()
     assert result.tokens() == 0
     assert not result.fixed.budgets.degraded

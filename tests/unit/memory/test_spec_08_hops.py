@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.duplicates import distinct_turns, without_shown
+from lithify.memory.ranking.candidate import Candidate, Scope
+from lithify.memory.ranking.duplicates import distinct_turns, drop_shown
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import SEED, Profile
-from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import Scored
 from tests.unit.memory.candidate_samples import PROFILES, candidate
 
@@ -84,8 +83,8 @@ def test_a_record_named_like_a_turn_is_not_a_copy_of_it() -> None:
 def test_what_is_shown_anyway_is_no_candidate() -> None:
     tail, copy = candidate("t1"), candidate("durable", source_turn="t1", scope=Scope.USER)
     host, other = candidate("h9"), candidate("other", source_turn="t7")
-    assert without_shown([tail, copy, host, other], {"t1", "h9"}, {"t1"}) == [other]
-    assert without_shown([candidate("plain")], (), ()) == [candidate("plain")]
+    assert drop_shown([tail, copy, host, other], {"t1", "h9"}, {"t1"}) == [other]
+    assert drop_shown([candidate("plain")], (), ()) == [candidate("plain")]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -97,7 +96,7 @@ def test_what_is_shown_anyway_is_no_candidate() -> None:
 def test_hops_stay_one_step_away_and_below_their_parents(
     profile: Profile, links: list[tuple[float, list[str]]], attenuation: float
 ) -> None:
-    profile = replace(profile, hop_attenuation=attenuation).normalised()
+    profile = replace(profile, hop_attenuation=attenuation).normalise()
     parents = [found(f"r{i}", score, *targets) for i, (score, targets) in enumerate(links)]
     scores = {parent.candidate.id: parent.score for parent in parents}
     everything: dict[str, Candidate] = {f"r{i}": candidate(f"r{i}") for i in range(10)}

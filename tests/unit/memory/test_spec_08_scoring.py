@@ -10,18 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.authority import AuthorityWeights, authored_value, authority_weight, frequency
-from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.keywords import keywords, words
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
+from lithify.memory.ranking.cues import keywords, words
 from lithify.memory.ranking.profile import SEED, Profile
 from lithify.memory.ranking.relevance import (
     SIGNAL_NAMES,
     RelevanceWeights,
     Signals,
-    by_maximum,
     relevance,
+    scale_by_maximum,
     signals_from_columns,
 )
-from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import Scored, coarse_cut, final_score, score_hybrid, score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, texts, wild_candidates, wild_numbers
 
@@ -118,8 +117,8 @@ def test_a_negative_floor_admits_negative_similarities_in_order() -> None:
 
 def test_authority_weights_of_zero_fall_back_to_their_own_defaults() -> None:
     """spec 08.13"""
-    assert AuthorityWeights(0, 0, 0).normalised() == (0.5, 0.2, 0.3)
-    assert replace(SEED, authority=AuthorityWeights(-1, 0, math.nan)).normalised().authority == (0.0, 0.0, 1.0)
+    assert AuthorityWeights(0, 0, 0).normalise() == (0.5, 0.2, 0.3)
+    assert replace(SEED, authority=AuthorityWeights(-1, 0, math.nan)).normalise().authority == (0.0, 0.0, 1.0)
 
 
 @settings(max_examples=200, deadline=None)
@@ -231,7 +230,7 @@ def test_relevance_of_the_seed_is_the_bare_cosine() -> None:
     assert relevance_of([0.37, *others], SEED.relevance) == 0.37
     assert relevance_of([-0.37, *others], SEED.relevance) == 0.0
     assert relevance_of([math.nan, *others], SEED.relevance) == 0.0
-    assert RelevanceWeights(*[0.0] * len(RelevanceWeights._fields)).normalised() == RelevanceWeights()
+    assert RelevanceWeights(*[0.0] * len(RelevanceWeights._fields)).normalise() == RelevanceWeights()
 
 
 def test_a_signal_a_record_cannot_have_leaves_its_weight_to_the_others() -> None:
@@ -265,8 +264,8 @@ def test_signals_are_built_from_columns_by_name() -> None:
 
 
 def test_scores_are_spread_by_the_maximum_of_their_list() -> None:
-    assert by_maximum([2.0, 4.0, -1.0, math.nan]).tolist() == [0.5, 1.0, 0.0, 0.0]
-    assert by_maximum([0.6, 0.8, 0.7], floor=0.6) == pytest.approx([0.0, 1.0, 0.5])
-    assert by_maximum([]).tolist() == []
-    assert by_maximum([-3.0, 0.0]).tolist() == [0.0, 0.0]
-    assert by_maximum([0.6, 0.6], floor=0.6).tolist() == [0.0, 0.0]
+    assert scale_by_maximum([2.0, 4.0, -1.0, math.nan]).tolist() == [0.5, 1.0, 0.0, 0.0]
+    assert scale_by_maximum([0.6, 0.8, 0.7], floor=0.6) == pytest.approx([0.0, 1.0, 0.5])
+    assert scale_by_maximum([]).tolist() == []
+    assert scale_by_maximum([-3.0, 0.0]).tolist() == [0.0, 0.0]
+    assert scale_by_maximum([0.6, 0.6], floor=0.6).tolist() == [0.0, 0.0]

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.profile import RECALL, SEED, Profile, TemporalWeights
-from lithify.memory.temporal.coverage import (
+from lithify.memory.temporal.projection import (
     TemporalCandidate,
     marginal_coverage,
     projection_score,
     recovery_set,
-    select,
+    select_picks,
 )
 from lithify.memory.temporal.query import Guard, Reason, TemporalQuery
 
@@ -68,7 +68,7 @@ def test_greedy_run_of_the_worked_pool() -> None:
         TemporalCandidate("d", 0.9, 0.05, 0.0),
     ]
     first = [projection_score(1.0, d.score, d.anchors, len(d.covered) / 2, WEIGHTS) for d in pool]
-    picks = select(pool, question(), SEED)
+    picks = select_picks(pool, question(), SEED)
     assert first == pytest.approx([0.46, 0.3766667, 0.40, 0.03], abs=1e-6)
     assert [pick.key for pick in picks] == ["a", "b", "c"]
     assert [pick.sigma for pick in picks] == pytest.approx([0.46, 0.3766667, 0.30], abs=1e-6)
@@ -77,13 +77,13 @@ def test_greedy_run_of_the_worked_pool() -> None:
 def test_greedy_run_stops_at_the_floor_before_the_limit() -> None:
     """spec 09.5"""
     weak = TemporalCandidate("d", 0.9, 0.05, 0.0)
-    assert select([weak], question(), SEED) == ()
+    assert select_picks([weak], question(), SEED) == ()
 
 
 def test_equal_values_are_picked_by_score_then_key() -> None:
     twins = [TemporalCandidate(key, 0.5, 0.5, 0.0) for key in ("b", "a")]
     dated = TemporalCandidate("c", 0.5, 0.4, 0.3)
-    picks = select([dated, *twins], question(slot_count=0), SEED)
+    picks = select_picks([dated, *twins], question(slot_count=0), SEED)
     assert [pick.key for pick in picks] == ["a", "b", "c"]
     assert len({pick.sigma for pick in picks}) == 1
 
@@ -95,7 +95,7 @@ def test_picks_only_fall_in_value_and_stay_few(
     profile: Profile, pool: list[TemporalCandidate], xi: float, slot_count: int
 ) -> None:
     """spec 09.6, spec 09.11"""
-    picks = select(pool, question(xi, slot_count), profile)
+    picks = select_picks(pool, question(xi, slot_count), profile)
     sigmas = [pick.sigma for pick in picks]
     assert len(picks) <= 3
     assert sigmas == sorted(sigmas, reverse=True)
@@ -137,7 +137,7 @@ def test_projection_score_never_falls_when_a_part_rises(
 
 def test_no_more_picks_than_the_second_pass_may_keep() -> None:
     pool = [TemporalCandidate(key, 0.9, 0.9, 0.0) for key in "abc"]
-    assert len(select(pool, question(), replace(SEED, k2=2))) == 2
+    assert len(select_picks(pool, question(), replace(SEED, k2=2))) == 2
 
 
 def test_an_anchor_turn_above_the_recovery_floor_is_recovered() -> None:

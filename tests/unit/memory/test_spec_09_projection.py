@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.prompt.composition import Composition, compose_fixed, entry_item, fill, rule_item
+from lithify.memory.prompt.composition import Composition, compose_fixed, entry_item, fill_composition, rule_item
 from lithify.memory.prompt.rendering import block_overhead
-from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
+from lithify.memory.ranking.cues import keywords
 from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
-from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.ranking.relevance import Signals
-from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import Scored, score_pass2
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
@@ -83,7 +82,7 @@ def assemble(order: Sequence[Projected], tau: float, profile: Profile) -> Compos
     hard, soft = [rule_item("h", HARD)], [rule_item("s", SOFT)]
     fixed = compose_fixed(tau, hard, soft, [], lambda _target, _limit: [], profile)
     entries = [entry_item(p.candidate.id, p.candidate.text, p.candidate.role, "recalled") for p in order]
-    return fill(fixed, [], entries)
+    return fill_composition(fixed, [], entries)
 
 
 def ids(order: Sequence[Projected]) -> list[str]:

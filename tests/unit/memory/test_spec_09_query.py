@@ -8,17 +8,20 @@ from numpy.typing import NDArray
 
 from lithify.memory.temporal.anchors import anchor_density, find_anchors
 from lithify.memory.temporal.query import (
+    MAX_SLOTS,
     XI_THRESHOLD,
     Guard,
     Label,
     Reason,
-    judge,
-    only_if_asked,
+    covered_slots,
+    decide_guard,
+    event_slots,
+    offers_two_sides,
     read_temporal_query,
+    require_time_question,
     temporal_indicator,
     temporal_labels,
 )
-from lithify.memory.temporal.slots import MAX_SLOTS, covered_slots, event_slots, offers_two_sides
 
 VISA = "How many days did I wait to get the visa after mailing the passport?"
 COURSE = "Which course did I finish first, the pottery class or the welding class?"
@@ -138,7 +141,7 @@ def test_at_most_four_distinct_slots_of_at_most_four_terms(query: str) -> None:
     ],
 )
 def test_the_guard_names_its_reason(labels: tuple[Label, ...], slot_count: int, reason: Reason) -> None:
-    guard = judge(labels, temporal_indicator(labels), slot_count)
+    guard = decide_guard(labels, temporal_indicator(labels), slot_count)
     assert guard.reason is reason
     assert guard.applies is (reason in {Reason.TWO_EVENTS, Reason.EARLIEST_EVENT})
 
@@ -218,7 +221,7 @@ def test_a_cosine_of_the_wrong_shape_is_refused() -> None:
 )
 def test_a_question_that_asks_for_a_time_keeps_its_guard(query: str) -> None:
     read = read_temporal_query(query)
-    assert only_if_asked(read, query) == read
+    assert require_time_question(read, query) == read
 
 
 @pytest.mark.parametrize(
@@ -227,6 +230,6 @@ def test_a_question_that_asks_for_a_time_keeps_its_guard(query: str) -> None:
 def test_a_question_that_only_names_an_event_is_no_question_about_time(query: str) -> None:
     read = read_temporal_query(query)
     assert read.guard.applies
-    told = only_if_asked(read, query)
+    told = require_time_question(read, query)
     assert told.guard == Guard(False, Reason.NO_TIME_ASKED)
     assert (told.slots, told.xi) == (read.slots, read.xi)

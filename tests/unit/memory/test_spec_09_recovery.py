@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.temporal.coverage import TemporalCandidate
+from lithify.memory.temporal.projection import TemporalCandidate
 from lithify.memory.temporal.recovery import (
     RankedMemory,
     count_matched_phrases,

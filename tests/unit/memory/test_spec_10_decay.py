@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.decay import date_in_path, decay_factor
+from lithify.memory.ranking.recency import date_in_path, decay_factor
 
 TODAY = date(2024, 9, 1)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.diversity import Passage, diversify, jaccard, relative_relevance
+from lithify.memory.ranking.duplicates import Passage, diversify, jaccard, relative_relevance
 
 BACKUPS = [
     Passage("1", "Rotated backup tapes", 0.95),

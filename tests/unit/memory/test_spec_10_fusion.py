@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.decay import date_in_path, decay_factor
-from lithify.memory.ranking.diversity import Passage, diversify, relative_relevance
-from lithify.memory.ranking.fusion import Fused, Hit, fuse_ranks, fuse_weighted
+from lithify.memory.ranking.duplicates import Passage, diversify, relative_relevance
+from lithify.memory.ranking.fusion import Fused, RankedHit, fuse_ranks, fuse_weighted
+from lithify.memory.ranking.recency import date_in_path, decay_factor
 
-hit_lists = st.lists(st.builds(Hit, st.sampled_from("abcdefgh"), st.floats(-1.0, 1.0)), max_size=10)
+hit_lists = st.lists(st.builds(RankedHit, st.sampled_from("abcdefgh"), st.floats(-1.0, 1.0)), max_size=10)
 
 
-def hits(*keys: str) -> list[Hit]:
+def hits(*keys: str) -> list[RankedHit]:
     """In the given order, best first."""
-    return [Hit(key, 1.0 - place / 100) for place, key in enumerate(keys)]
+    return [RankedHit(key, 1.0 - place / 100) for place, key in enumerate(keys)]
 
 
 def scores(fused: tuple[Fused, ...]) -> dict[str, float]:
@@ -36,7 +36,7 @@ def test_rank_fusion_of_the_worked_ranks() -> None:
 @settings(max_examples=200, deadline=None)
 @given(hit_lists, hit_lists, st.randoms())
 def test_fusion_does_not_depend_on_the_order_of_its_input(
-    lexical: list[Hit], vector: list[Hit], random: Random
+    lexical: list[RankedHit], vector: list[RankedHit], random: Random
 ) -> None:
     """spec 10.6"""
     ranks, weighted = fuse_ranks(lexical, vector), fuse_weighted(lexical, vector)
@@ -51,7 +51,7 @@ def test_equal_rank_scores_go_to_the_better_lexical_rank_then_to_the_key() -> No
     assert [f.key for f in crossed] == ["b", "a"]
     apart = fuse_ranks(hits("z"), hits("a"))
     assert [f.key for f in apart] == ["z", "a"]
-    equal_hits = [Hit("z", 0.5), Hit("a", 0.5)]
+    equal_hits = [RankedHit("z", 0.5), RankedHit("a", 0.5)]
     assert [f.key for f in fuse_ranks(equal_hits, [])] == ["a", "z"]
 
 
@@ -61,13 +61,13 @@ def test_rank_fusion_keeps_the_best_twenty() -> None:
 
 
 def test_a_repeated_key_keeps_its_best_place() -> None:
-    fused = fuse_ranks([Hit("a", 0.9), Hit("b", 0.8), Hit("a", 0.1)], [])
+    fused = fuse_ranks([RankedHit("a", 0.9), RankedHit("b", 0.8), RankedHit("a", 0.1)], [])
     assert [(f.key, f.lexical_rank) for f in fused] == [("a", 1), ("b", 2)]
 
 
 def test_weighted_fusion_of_the_worked_lists() -> None:
     """spec 10.7"""
-    vector = [Hit("A", 0.90), Hit("B", 0.45), Hit("C", 0.30)]
+    vector = [RankedHit("A", 0.90), RankedHit("B", 0.45), RankedHit("C", 0.30)]
     fused = fuse_weighted(hits("C", "D", "A"), vector)
     assert [f.key for f in fused] == ["A", "C", "B", "D"]
     assert [f.score for f in fused] == pytest.approx([0.8, 0.5333333, 0.35, 0.15], abs=1e-6)
@@ -84,30 +84,30 @@ def test_the_eleventh_lexical_hit_keeps_an_eleventh() -> None:
 @pytest.mark.parametrize("cosine", [0.0, -0.4, float("nan")])
 def test_cosines_without_a_positive_one_contribute_nothing(cosine: float) -> None:
     """spec 10.7"""
-    fused = fuse_weighted(hits("a"), [Hit("a", cosine), Hit("b", cosine)])
+    fused = fuse_weighted(hits("a"), [RankedHit("a", cosine), RankedHit("b", cosine)])
     assert scores(fused) == {"a": pytest.approx(0.3), "b": 0.0}
 
 
 def test_an_unavailable_list_leaves_the_whole_weight_to_the_other() -> None:
-    vector = [Hit("a", 0.8), Hit("b", 0.4)]
+    vector = [RankedHit("a", 0.8), RankedHit("b", 0.4)]
     assert scores(fuse_weighted(None, vector)) == {"a": 1.0, "b": 0.5}
     assert scores(fuse_weighted(hits("a", "b"), None)) == {"a": 1.0, "b": 0.5}
     assert fuse_weighted(None, None) == ()
 
 
 def test_an_empty_list_is_an_answer_and_keeps_its_weight() -> None:
-    assert scores(fuse_weighted([], [Hit("a", 0.8)])) == {"a": pytest.approx(0.7)}
+    assert scores(fuse_weighted([], [RankedHit("a", 0.8)])) == {"a": pytest.approx(0.7)}
 
 
 def test_weights_are_clamped_and_renormalised() -> None:
-    fused = fuse_weighted(hits("t"), [Hit("v", 0.8)], weights=(9.0, 1.0))
+    fused = fuse_weighted(hits("t"), [RankedHit("v", 0.8)], weights=(9.0, 1.0))
     assert scores(fused) == {"t": pytest.approx(0.5), "v": pytest.approx(0.5)}
 
 
 @settings(max_examples=200, deadline=None)
 @given(hit_lists | st.none(), hit_lists | st.none(), st.tuples(st.floats(), st.floats()))
 def test_weighted_scores_are_bounded_and_every_key_survives(
-    lexical: list[Hit] | None, vector: list[Hit] | None, weights: tuple[float, float]
+    lexical: list[RankedHit] | None, vector: list[RankedHit] | None, weights: tuple[float, float]
 ) -> None:
     fused = fuse_weighted(lexical, vector, weights)
     assert all(0.0 <= f.score <= 1.0 + 1e-12 for f in fused)
@@ -116,7 +116,7 @@ def test_weighted_scores_are_bounded_and_every_key_survives(
 
 @settings(max_examples=200, deadline=None)
 @given(st.sets(st.sampled_from("abcdefgh"), min_size=1), hit_lists)
-def test_keyword_only_hits_survive_the_whole_pipeline(keywords: set[str], vector: list[Hit]) -> None:
+def test_keyword_only_hits_survive_the_whole_pipeline(keywords: set[str], vector: list[RankedHit]) -> None:
     """spec 10.10"""
     fused = fuse_weighted(hits(*sorted(keywords)), vector)
     today = date(2024, 9, 1)

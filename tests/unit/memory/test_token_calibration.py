@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.token_calibration import TokenSample, calibrate
+from lithify.memory.tokens import TokenSample, calibrate_tokens
 
 samples = st.builds(
     TokenSample,
@@ -15,7 +15,7 @@ samples = st.builds(
 
 
 def test_a_row_measures_one_script() -> None:
-    (row,) = calibrate(
+    (row,) = calibrate_tokens(
         [
             TokenSample("english", "x" * 40, 8),  # estimated 10
             TokenSample("english", "x" * 40, 20, unknown=7),  # estimated 10: half of it missed
@@ -31,14 +31,14 @@ def test_a_row_measures_one_script() -> None:
 
 
 def test_the_assumed_ratio_is_that_of_the_texts() -> None:
-    (row,) = calibrate([TokenSample("mixed", "東京", 2), TokenSample("mixed", "tea", 1)])
+    (row,) = calibrate_tokens([TokenSample("mixed", "東京", 2), TokenSample("mixed", "tea", 1)])
     assert row.chi_used == pytest.approx((1.6 + 4.0) / 2)
 
 
 def test_rows_come_in_order_of_first_appearance() -> None:
-    rows = calibrate([TokenSample("thai", "a", 1), TokenSample("english", "a", 1), TokenSample("thai", "b", 1)])
+    rows = calibrate_tokens([TokenSample("thai", "a", 1), TokenSample("english", "a", 1), TokenSample("thai", "b", 1)])
     assert [(row.script, row.texts) for row in rows] == [("thai", 2), ("english", 1)]
-    assert calibrate([]) == ()
+    assert calibrate_tokens([]) == ()
 
 
 @pytest.mark.parametrize(("tokens", "unknown"), [(0, 0), (-1, 0), (2, 3), (2, -1)])
@@ -50,7 +50,7 @@ def test_impossible_counts_are_refused(tokens: int, unknown: int) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(samples, min_size=1))
 def test_shares_are_shares_and_the_low_ratio_is_below_the_mean_of_equals(group: list[TokenSample]) -> None:
-    for row in calibrate(group):
+    for row in calibrate_tokens(group):
         assert 0.0 <= row.undercounted_share <= 1.0
         assert 0.0 <= row.worst_shortfall < 1.0
         assert (row.worst_shortfall > 0.0) == (row.undercounted_share > 0.0)

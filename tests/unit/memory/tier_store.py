@@ -7,9 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.errors import Unavailable
-from lithify.memory.columns import FloatArray
-from lithify.memory.vectors.backfill import Drop, Restore, plan_backfill
-from lithify.memory.vectors.cascade import Cascade, TierTrace, full_scores, next_tier, trace_tier, usable_tiers
+from lithify.memory.bounds import FloatArray
+from lithify.memory.vectors.cascade import (
+    Cascade,
+    Drop,
+    Restore,
+    TierTrace,
+    full_scores,
+    next_tier,
+    plan_backfill,
+    trace_tier,
+    usable_tiers,
+)
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector, tier_vectors
 
 

@@ -12,7 +12,7 @@ import structlog
 from lithify.compactor.session import Session
 from lithify.embedding import Embedder
 from lithify.errors import Unavailable
-from lithify.memory.columns import FloatArray
+from lithify.memory.bounds import FloatArray
 from lithify.memory.compaction.cluster_geometry import as_matrix, cosines
 from lithify.memory.compaction.clustering import UNRELATED_TEXTS, Cluster, CohesionGuard, likeness
 from lithify.memory.compaction.draft import Embed

@@ -14,8 +14,7 @@ from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.events.event import FIELDS
 from lithify.indexing import embed_each
 from lithify.jobs import JobContext
-from lithify.memory.vectors.backfill import Restore, plan_backfill
-from lithify.memory.vectors.cascade import Cascade
+from lithify.memory.vectors.cascade import Cascade, Restore, plan_backfill
 from lithify.memory.vectors.tiers import FULL_TIER, MISSING_TIERS
 from lithify.store import Record, Vector, VectorStore, Where
 from lithify.store.memory_record import COLLECTION

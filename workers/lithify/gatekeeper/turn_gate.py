@@ -7,8 +7,7 @@ from typing import Final, Literal
 from lithify.gatekeeper.gated_turn import GatedTurn
 from lithify.gatekeeper.neighbours import NearMemory, repeated_scores
 from lithify.gatekeeper.turn import StoredTurn
-from lithify.memory.gating.gate import LEARNED_CONFIG, GateConfig, gate
-from lithify.memory.gating.restatement import restates
+from lithify.memory.gating.gate import LEARNED_CONFIG, GateConfig, gate, restates
 from lithify.memory.gating.worth import Worth
 from lithify.memory.lexical.analyser import LexicalAnalyser
 

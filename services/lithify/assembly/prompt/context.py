@@ -8,19 +8,26 @@ from typing import Final, TypeVar
 
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
-from lithify.memory.prompt.composition import Composition, Fixed, Item, compose_fixed, entry_item, fill, rule_item
-from lithify.memory.prompt.packing import pack_prefix
+from lithify.memory.prompt.budget import pack_prefix
+from lithify.memory.prompt.composition import (
+    Composition,
+    Fixed,
+    Item,
+    compose_fixed,
+    entry_item,
+    fill_composition,
+    rule_item,
+)
 from lithify.memory.prompt.rendering import entry_role
 from lithify.memory.prompt.tail import select_tail
-from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.duplicates import Ranked, distinct_turns, without_shown
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
+from lithify.memory.ranking.cues import keywords
+from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
-from lithify.memory.ranking.keywords import keywords
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import Scored, coarse_cut, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
-from lithify.memory.temporal.query import TemporalQuery, only_if_asked, read_temporal_query
+from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question
 from lithify.memory.turn import Turn, sort_chronologically
 
 RankedT = TypeVar("RankedT", bound=Ranked)
@@ -111,7 +118,7 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     base = tuple(turn_item(turn, terms.counter) for turn in ordered[-profile.tail_turns :])
     fixed, split = settle_fixed(ingredients, ordered, base, terms)
     shown = {item.id for item in fixed.tail}
-    competing = without_shown(ingredients.candidates, (), shown)
+    competing = drop_shown(ingredients.candidates, (), shown)
     advice = rank_candidates([c for c in competing if c.kind is Kind.GUIDANCE], ingredients, terms)
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
     considered = rank_candidates(memories, ingredients, terms)
@@ -137,7 +144,7 @@ def temporal_query(query: str, profile: Profile) -> TemporalQuery:
     The sources' profile keeps their guard to the letter; elsewhere the question has to ask for a time as well.
     """
     read = read_temporal_query(query, profile.temporal_threshold)
-    return read if profile.history == "session" else only_if_asked(read, query)
+    return read if profile.history == "session" else require_time_question(read, query)
 
 
 def settle_fixed(
@@ -210,7 +217,7 @@ def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_
     advised = {item.source_turn for item in packed if item.source_turn}
     # A turn that is shown as guidance is not recalled as well.
     recalled = [p.candidate for p in projection.order if p.candidate.source_turn not in advised]
-    composition = fill(fixed, advice, [memory_item(candidate, counter) for candidate in recalled])
+    composition = fill_composition(fixed, advice, [memory_item(candidate, counter) for candidate in recalled])
     return Context(planned, projection, composition, "".join(block.text for block in composition.blocks()))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lithify.assembly.prompt.context import Context, rule_items
 from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments
 from lithify.errors import LithifyError
-from lithify.memory.prompt.invariants import Evidence, violations
+from lithify.memory.prompt.invariants import Evidence, find_violations
 from lithify.memory.prompt.rendering import RECALLED
 
 
@@ -22,7 +22,7 @@ def check_promises(context: Context, documents: PromptDocuments = NO_DOCUMENTS) 
 def broken_promises(context: Context, documents: PromptDocuments = NO_DOCUMENTS) -> tuple[str, ...]:
     """Returns a sentence per broken promise; the budget of the context is what documents left of it."""
     terms = context.planned.terms
-    found = violations(evidence_of(context), context.composition, terms.counter.count)
+    found = find_violations(evidence_of(context), context.composition, terms.counter.count)
     if context.text and not context.reasons and context.tokens > terms.tau:
         found += (f"6: the text costs {context.tokens} tokens, the budget is {terms.tau:g}",)
     return (*found, *broken_document_promises(documents))

@@ -13,7 +13,7 @@ from lithify.assembly.recall.search import SearchResult
 from lithify.assembly.schema import AssembleRequest, SearchRequest
 from lithify.memory.prompt.composition import Item, Limit
 from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.keywords import keywords
+from lithify.memory.ranking.cues import keywords
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.scoring import Scored
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from lithify.memory.ranking.candidate import Scope
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scope import Scope
 from lithify.store import Where
 from lithify.store.memory_record import MemoryRecord
 

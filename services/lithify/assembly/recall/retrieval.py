@@ -15,12 +15,11 @@ from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.ranking.candidate import Candidate, read_candidate
+from lithify.memory.ranking.candidate import Candidate, Scope, read_candidate
+from lithify.memory.ranking.duplicates import drop_stand_ins
+from lithify.memory.ranking.fusion import shortlist
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.relevance import Signals
-from lithify.memory.ranking.scope import Scope
-from lithify.memory.ranking.shortlist import shortlist
-from lithify.memory.ranking.stand_ins import without_stand_ins
 from lithify.memory.vectors.cascade import Cascade, TierTrace
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
@@ -293,7 +292,7 @@ def unite(
     standing = {key: memory for key, memory in memories.items() if memory.active or memory.kind == "turn"}
     candidates = [make_candidate(key, memory, query.session, signals[key]) for key, memory in standing.items()]
     covered = {key: memory.source_ids for key, memory in standing.items()}
-    return FoundMemories(without_stand_ins(candidates, covered), standing, degraded)
+    return FoundMemories(drop_stand_ins(candidates, covered), standing, degraded)
 
 
 def share_turn_signals(signals: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:

@@ -8,12 +8,9 @@ from lithify.assembly.recall.retrieval import BOTH, DENSE, FoundMemories, Recall
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
 from lithify.memory.ranking.cues import asks_for_latest
-from lithify.memory.ranking.diversity import Passage, diversify, relative_relevance
-from lithify.memory.ranking.duplicates import distinct_turns
-from lithify.memory.ranking.fading import faded
-from lithify.memory.ranking.hybrid import HybridScored
+from lithify.memory.ranking.duplicates import Passage, distinct_turns, diversify, relative_relevance
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scoring import score_hybrid
+from lithify.memory.ranking.scoring import HybridScored, fade_older, score_hybrid
 from lithify.store import LEXICAL, Where
 
 LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset({LEXICAL})}
@@ -68,7 +65,7 @@ def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, n
     """
     ranked = distinct_turns(score_hybrid(found.candidates, profile, now_ms))
     half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
-    ranked = faded(ranked, half_life or profile.decay_half_life_days)
+    ranked = fade_older(ranked, half_life or profile.decay_half_life_days)
     if profile.mmr_lambda is None:
         return ranked[: request.limit]
     return vary_order(ranked, request.limit, profile.mmr_lambda)

@@ -6,21 +6,21 @@ from typing import Final
 
 import numpy as np
 
-from lithify.memory.columns import FloatArray
-from lithify.memory.ranking.cues import asks, asks_when, is_said_by, names, substance
+from lithify.memory.bounds import FloatArray
+from lithify.memory.ranking.cues import asks_something, asks_when, is_said_by, name_words, substance
+from lithify.memory.ranking.fusion import relative_scores
 from lithify.memory.ranking.passages import (
     Neighbours,
     Place,
     Window,
-    neighbours,
+    find_neighbours,
     passage_cosines,
     passage_words,
     rarity,
-    spread,
+    session_priors,
+    spread_cosines,
 )
-from lithify.memory.ranking.relevance import Signals, by_maximum, signals_from_columns
-from lithify.memory.ranking.sessions import session_priors
-from lithify.memory.ranking.shortlist import relative
+from lithify.memory.ranking.relevance import Signals, scale_by_maximum, signals_from_columns
 from lithify.store import Record, Vector
 from lithify.store.memory_record import MemoryRecord
 
@@ -39,7 +39,7 @@ class PassageQuery:
 
 def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by_best: bool) -> dict[str, Signals]:
     """What the legs say of each record by itself; cosines relative to the best of them, or as they are."""
-    meaning, words = relative(dense) if by_best else dense, relative(lexical)
+    meaning, words = relative_scores(dense) if by_best else dense, relative_scores(lexical)
     return {key: Signals(meaning.get(key, 0.0), words.get(key, 0.0)) for key in {**meaning, **words}}
 
 
@@ -56,15 +56,15 @@ def passage_columns(
 ) -> dict[str, Sequence[float | None]]:
     """Returns one column for each of the `Signals`, under its name; a value for each record."""
     places = [place_of(memory) for memory in memories]
-    around = neighbours(places, window)
-    asking = [asks(memory.text) for memory in memories]
+    around = find_neighbours(places, window)
+    asking = [asks_something(memory.text) for memory in memories]
     weights = word_weights(query.words, records)
     weights *= rarity(weights)[:, None]
     words = passage_words(weights, around)
-    lexical = by_maximum(words)
+    lexical = scale_by_maximum(words)
     dense = passage_meaning(query, records, around)
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
-    named = names(query.text)
+    named = name_words(query.text)
     when = asks_when(query.text)
     return {
         "dense": dense.tolist(),
@@ -95,12 +95,12 @@ def passage_meaning(query: PassageQuery, records: Sequence[Record], around: Neig
         return np.zeros(len(records))
     nothing = np.zeros(len(query.vector))
     vectors = np.array([record.vectors.get(query.tier, nothing) for record in records], dtype=np.float64)
-    return spread(passage_cosines(vectors, query.vector, around))
+    return spread_cosines(passage_cosines(vectors, query.vector, around))
 
 
 def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[float | None]:
     """1 where the turn before asks something; None for what is no turn."""
-    [(_, previous)] = neighbours(places, PREVIOUS)
+    [(_, previous)] = find_neighbours(places, PREVIOUS)
     answered = [*map(float, asking), 0.0]
     return [None if place is None else answered[turn] for place, turn in zip(places, previous.tolist(), strict=True)]
 

@@ -11,7 +11,7 @@ from lithify.embedding import Embedder
 from lithify.embedding.hash_embedder import HASH_PROFILE
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
-from lithify.memory.columns import FloatArray
+from lithify.memory.bounds import FloatArray
 from lithify.memory.temporal.projection import SlotCosines
 from lithify.memory.temporal.query import TemporalQuery
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector

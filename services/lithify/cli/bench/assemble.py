@@ -47,7 +47,7 @@ BUDGET: Final = 2_000
 PARTITIONS: Final = 4
 TAIL_TURNS: Final = 64
 TRACE_S: Final = 600
-PROFILE: Final = RECALL.normalised()
+PROFILE: Final = RECALL.normalise()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,10 @@ from lithify.cli.bench.store import SPEC, RecordCorpus, fill
 from lithify.cli.bench.timing import measure_ms
 from lithify.cli.console import data, emit_json
 from lithify.events import EVERY_TENANT, AnyTenant
-from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.keywords import keywords
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
+from lithify.memory.ranking.cues import keywords
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.ranking.relevance import Signals
-from lithify.memory.ranking.scope import Scope
 from lithify.memory.ranking.scoring import score_pass2
 from lithify.store import EdgeStore, Query
 
@@ -66,8 +65,8 @@ def score(
 async def measure(points: int) -> ScoreReport:
     candidates = make_candidates()
     asked = keywords(QUESTION)
-    recall_profile = RECALL.normalised()
-    seed_profile = SEED.normalised()
+    recall_profile = RECALL.normalise()
+    seed_profile = SEED.normalise()
     corpus = RecordCorpus()
     with tempfile.TemporaryDirectory(prefix="lithify-bench-") as folder:
         edge = EdgeStore(Path(folder))

@@ -16,7 +16,14 @@ from lithify.embedding import load_configured_embedder
 from lithify.errors import Invalid
 from lithify.gatekeeper.turn_gate import Evidence, TurnGate, gate_config
 from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth, write_worth
-from lithify.memory.gating.calibration import Quality, Step, histogram, isotonic, quality, suggested_threshold
+from lithify.memory.gating.calibration import (
+    GateQuality,
+    Step,
+    fit_isotonic,
+    histogram,
+    measure_quality,
+    suggest_threshold,
+)
 from lithify.memory.gating.gate import PATTERN_THRESHOLD
 from lithify.memory.gating.worth import Worth
 from lithify.memory.lexical.analyser import LexicalAnalyser
@@ -47,7 +54,7 @@ class GateReport:
     threshold: float
     scores: tuple[int, ...]
     by_kind: dict[str, tuple[int, int]]
-    quality: Quality | None = None
+    quality: GateQuality | None = None
     steps: tuple[Step, ...] = ()
     suggested: float | None = None
 
@@ -130,9 +137,9 @@ def make_report(scored: Sequence[ScoredTurn], evidence: str, threshold: float, w
     labels = [one.turn.keep for one in scored if one.turn.keep is not None]
     if len(labels) < len(scored):
         return report
-    steps = isotonic([one.score for one in scored], labels)
-    measure = quality([one.kept for one in scored], labels)
-    return replace(report, quality=measure, steps=steps, suggested=suggested_threshold(steps, wanted))
+    steps = fit_isotonic([one.score for one in scored], labels)
+    measure = measure_quality([one.kept for one in scored], labels)
+    return replace(report, quality=measure, steps=steps, suggested=suggest_threshold(steps, wanted))
 
 
 def report_fields(report: GateReport) -> dict[str, Any]:

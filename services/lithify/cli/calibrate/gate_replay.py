@@ -15,7 +15,7 @@ from lithify.gatekeeper.turn import StoredTurn
 from lithify.gatekeeper.turn_gate import TurnGate
 from lithify.indexing import embed_tiers
 from lithify.memory.gating.gate import TURN_NEIGHBOURS
-from lithify.memory.gating.worth import Worth, learn
+from lithify.memory.gating.worth import Worth, learn_worth
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record, Vector
 
@@ -60,7 +60,7 @@ def learn_from(spoken: Sequence[EmbeddedTurn], family: str) -> Worth:
     labels = [one.turn.keep for one in spoken if one.turn.keep is not None]
     if len(labels) < len(spoken):
         raise Invalid(f"{len(spoken) - len(labels)} of {len(spoken)} turns have no label; learning needs all of them")
-    return learn(family, [one.turn.text for one in spoken], [one.vector for one in spoken], labels)
+    return learn_worth(family, [one.turn.text for one in spoken], [one.vector for one in spoken], labels)
 
 
 def learn_from_others(spoken: Sequence[EmbeddedTurn], family: str) -> dict[str, Worth]:

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from lithify.cli.calibrate.corpus import Corpus, fingerprint, read_corpus, shipped_corpus
 from lithify.cli.console import data, emit_json, talk
 from lithify.errors import Invalid, Misconfigured
-from lithify.memory.token_calibration import ScriptCalibration, TokenSample, calibrate
+from lithify.memory.tokens import ScriptCalibration, TokenSample, calibrate_tokens
 from lithify.settings import load_settings
 
 CAPTION = (
@@ -74,7 +74,7 @@ def load_tokenizer(path: Path) -> LoadedTokenizer:
 
 def measure(texts: Corpus, tokenizer: LoadedTokenizer) -> tuple[ScriptCalibration, ...]:
     try:
-        return calibrate(tokenizer.sample(script, text) for script, group in texts.items() for text in group)
+        return calibrate_tokens(tokenizer.sample(script, text) for script, group in texts.items() for text in group)
     except ValueError as error:
         raise Invalid(f"the corpus cannot be measured: {error}") from error
 

@@ -12,7 +12,7 @@ from lithify.assembly.schema import SearchRequest
 from lithify.evaluation.datasets import Dataset, Question
 from lithify.evaluation.ingestion import Progress
 from lithify.evaluation.inside import complete, scope_of
-from lithify.memory.columns import FloatArray
+from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.relevance import RelevanceWeights

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lithify.evaluation.fitting.examples import Example
-from lithify.memory.columns import FloatArray
+from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.relevance import RelevanceWeights
 
 STEPS = 200

@@ -17,7 +17,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class GateQuality:
     """How well what was kept and what was useful agree."""
 
     turns: int
@@ -42,7 +42,7 @@ def histogram(scores: Iterable[float], bins: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def isotonic(scores: Sequence[float], useful: Sequence[bool]) -> tuple[Step, ...]:
+def fit_isotonic(scores: Sequence[float], useful: Sequence[bool]) -> tuple[Step, ...]:
     """P(useful | score) as the monotone steps nearest to the labels, by pooling adjacent violators.
 
     No shape is assumed but that a higher score never means less.
@@ -54,21 +54,21 @@ def isotonic(scores: Sequence[float], useful: Sequence[bool]) -> tuple[Step, ...
     for score, said in sorted(labels.items()):
         step = Step(score, sum(said) / len(said), len(said))
         while steps and steps[-1].share >= step.share:
-            step = _pooled(steps.pop(), step)
+            step = _pool(steps.pop(), step)
         steps.append(step)
     return tuple(steps)
 
 
-def _pooled(lower: Step, upper: Step) -> Step:
+def _pool(lower: Step, upper: Step) -> Step:
     turns = lower.turns + upper.turns
     return Step(lower.least, (lower.share * lower.turns + upper.share * upper.turns) / turns, turns)
 
 
-def suggested_threshold(steps: Iterable[Step], wanted: float) -> float | None:
+def suggest_threshold(steps: Iterable[Step], wanted: float) -> float | None:
     """The lowest score from which at least the `wanted` share is useful; None if there is none."""
     return next((step.least for step in steps if step.share >= wanted), None)
 
 
-def quality(kept: Sequence[bool], useful: Sequence[bool]) -> Quality:
+def measure_quality(kept: Sequence[bool], useful: Sequence[bool]) -> GateQuality:
     both = sum(one and other for one, other in zip(kept, useful, strict=True))
-    return Quality(len(kept), sum(useful), sum(kept), both)
+    return GateQuality(len(kept), sum(useful), sum(kept), both)

@@ -1,5 +1,6 @@
-"""Admission control of durable memory: the gating scalar G and the decision it leads to (spec 04)."""
+"""Admission control of durable memory: the gating scalar G, the decision it leads to (spec 04), and restatements."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self
@@ -23,14 +24,16 @@ MEMORY_NEIGHBOURS = 5
 USER_STABILITY = 0.5  # the role weight of a user turn (spec 01 §5)
 
 Weights = tuple[float, float, float]
+# Negations are stop words to a search, so they are missing from its tokens.
+_NEGATION = re.compile(r"\b(?:not|no|nor|neither|cannot|dont|didnt|doesnt|cant|wont|isnt)\b|n['’]t\b", re.IGNORECASE)
 
 
-def _branch(weights: Weights, defaults: Weights) -> tuple[float, ...]:
+def _convex_branch(weights: Weights, defaults: Weights) -> tuple[float, ...]:
     """X05: the sum-to-one rule is enforced per branch; one non-finite weight discards the whole branch."""
     return convex(weights, defaults) if all(map(is_number, weights)) else defaults
 
 
-def _known(option: str, value: str, allowed: Sequence[str]) -> None:
+def _check_option(option: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
         raise Misconfigured(f"gate option {option} is {value!r}; choose one of {', '.join(allowed)}")
 
@@ -52,11 +55,13 @@ class GateConfig:
     durable_admission: Literal["gate", "always"] = "gate"
 
     def __post_init__(self) -> None:
-        _known("patterns", self.patterns, tuple(PATTERN_SETS))
-        _known("durable_admission", self.durable_admission, ("gate", "always"))
+        _check_option("patterns", self.patterns, tuple(PATTERN_SETS))
+        _check_option("durable_admission", self.durable_admission, ("gate", "always"))
         repaired = {
-            **dict(zip(("w1c", "w2c", "w3c"), _branch(self.conversational, CONVERSATIONAL_WEIGHTS), strict=True)),
-            **dict(zip(("w1t", "w2t", "w3t"), _branch(self.technical, TECHNICAL_WEIGHTS), strict=True)),
+            **dict(
+                zip(("w1c", "w2c", "w3c"), _convex_branch(self.conversational, CONVERSATIONAL_WEIGHTS), strict=True)
+            ),
+            **dict(zip(("w1t", "w2t", "w3t"), _convex_branch(self.technical, TECHNICAL_WEIGHTS), strict=True)),
             "tech_norm": self.tech_norm if is_number(self.tech_norm) and self.tech_norm > 0 else TECH_NORM,
             "threshold": clamp01(number_or(self.threshold, PATTERN_THRESHOLD)),
         }
@@ -178,3 +183,20 @@ def blend(t: float, gconv: float, gtech: float) -> float:
 
 def _mix(weights: Weights, signals: Weights) -> float:
     return clamp01(sum(weight * signal for weight, signal in zip(weights, signals, strict=True)))
+
+
+def restates(said: str, known: str, said_tokens: Sequence[str], known_tokens: Sequence[str]) -> bool:
+    """Nothing is lost when the known text stands for the said one: every token is in it, in this order.
+
+    The tokens are those of the search: stems, numbers and names, without function words.
+    """
+    return _negations(said) == _negations(known) and _in_order(said_tokens, known_tokens)
+
+
+def _negations(text: str) -> int:
+    return sum(1 for _ in _NEGATION.finditer(text))
+
+
+def _in_order(part: Sequence[str], whole: Sequence[str]) -> bool:
+    rest = iter(whole)
+    return all(token in rest for token in part)

@@ -108,6 +108,6 @@ def fires(pattern: re.Pattern[str], text: str) -> bool:
     return pattern.search(text) is not None
 
 
-def count(pattern: re.Pattern[str], text: str) -> int:
+def count_matches(pattern: re.Pattern[str], text: str) -> int:
     """Non-overlapping matches."""
     return sum(1 for _ in pattern.finditer(text))

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lithify.memory.bounds import clamp01, number_or
-from lithify.memory.gating.gate_length import gate_length
-from lithify.memory.gating.patterns import PatternSet, count, fires
+from lithify.memory.gating.patterns import PatternSet, count_matches, fires
 
 REPEATED = 0.80  # a turn hit this close says the same thing
 REPEATS_FOR_FULL_FREQUENCY = 5
@@ -19,6 +18,7 @@ CONVERSATIONAL = {"d1": 0.3, "d2": 0.2, "d3": 0.3, "d4": 0.4, "d5": 0.3}
 SPECIFIC = {"t2": 0.4, "q1": 0.3, "q2": 0.5, "q3": 0.4, "t5": 0.3}
 ACTIONABLE = {"a1": 0.5, "a2": 0.4, "a3": 0.3, "a4": 0.4}
 STRUCTURAL = {"t3": 0.4, "s1": 0.3, "s2": 0.3, "s3": 0.2, "s4": 0.2}
+CODE_POINTS_PER_UNIT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,14 @@ def _presence(text: str, patterns: PatternSet, weights: Mapping[str, float]) -> 
 
 
 def _specificity(text: str, patterns: PatternSet) -> float:
-    total = math.fsum(weight * count(patterns[name], text) for name, weight in SPECIFIC.items())
+    total = math.fsum(weight * count_matches(patterns[name], text) for name, weight in SPECIFIC.items())
     return min(total / max(gate_length(text) / 100, 1.0), 1.0)
 
 
 def _at_least(floor: float, scores: Sequence[float]) -> int:
     return sum(1 for score in scores if number_or(score, 0.0) >= floor)
+
+
+def gate_length(text: str) -> int:
+    """L(t), at least 1. Counts code points, not bytes (X07)."""
+    return max(len(text) // CODE_POINTS_PER_UNIT, 1)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.errors import Invalid
-from lithify.memory.columns import FloatArray
+from lithify.memory.bounds import FloatArray
 from lithify.memory.gating.patterns import fires
 
 # Of 0.3, 0.5 and 1 the one with the best precision for users it had not learned from (docs/gating.md).
@@ -26,7 +26,7 @@ _TO_THE_MODEL = re.compile(
 )
 
 
-def shape(text: str) -> tuple[float, ...]:
+def text_shape(text: str) -> tuple[float, ...]:
     """Length, asking, pasting and prompting: what an embedding hardly shows. Each is about 1 at most."""
     length = min(math.log1p(len(text.split())) / 3, 1.5)
     seen = ("?" in text, "\n" in text.strip(), fires(_TO_THE_MODEL, text))
@@ -47,7 +47,7 @@ class Worth:
         return float(_logistic(features @ self.weights)[0])
 
 
-def learn(family: str, texts: Sequence[str], vectors: npt.ArrayLike, useful: Sequence[bool]) -> Worth:
+def learn_worth(family: str, texts: Sequence[str], vectors: npt.ArrayLike, useful: Sequence[bool]) -> Worth:
     """The same labels give the same model. Raises Invalid unless both useful and useless turns are among them."""
     if len(set(useful)) < 2:
         raise Invalid("to learn what is worth keeping, both turns to keep and turns to leave are needed")
@@ -71,7 +71,7 @@ def _newton_step(features: FloatArray, wanted: FloatArray, weights: FloatArray) 
 
 
 def _features(texts: Sequence[str], vectors: FloatArray) -> FloatArray:
-    shapes = np.array([shape(text) for text in texts], np.float64).reshape(len(texts), SHAPE)
+    shapes = np.array([text_shape(text) for text in texts], np.float64).reshape(len(texts), SHAPE)
     return np.hstack([vectors, shapes, np.ones((len(texts), 1))])
 
 

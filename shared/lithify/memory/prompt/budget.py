@@ -1,14 +1,15 @@
-"""Divides the token budget between rules, tail and recall, and says when it cannot (spec 08 §5, §6)."""
+"""Divides the token budget between rules, tail and recall, says when it cannot (spec 08 §5, §6), and fills it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from lithify.memory.bounds import number_or
-from lithify.memory.prompt.packing import pack_prefix
 from lithify.memory.ranking.profile import Profile
 
 TOLERANCE = 1e-9
+Item = TypeVar("Item")
 
 
 class Shortage(StrEnum):
@@ -99,3 +100,15 @@ def plan_budgets(
 def _tail_target(tau: float, profile: Profile) -> float:
     """β·τ where β is configured, else a fixed number of tokens (X37)."""
     return profile.tail_tokens if profile.tail_fraction is None else profile.tail_fraction * tau
+
+
+def pack_prefix(items: Iterable[Item], budget: float, cost: Callable[[Item], float]) -> list[Item]:
+    """The longest prefix within the budget; rank order is the policy, so nothing is skipped (spec 02 §4)."""
+    taken: list[Item] = []
+    left = budget
+    for item in items:
+        left -= cost(item)
+        if not left >= 0:
+            break
+        taken.append(item)
+    return taken

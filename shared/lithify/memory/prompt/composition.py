@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
 
-from lithify.memory.prompt.budget import Budgets, plan_budgets
-from lithify.memory.prompt.packing import pack_prefix
+from lithify.memory.prompt.budget import Budgets, pack_prefix, plan_budgets
 from lithify.memory.prompt.rendering import (
     AUTHORED,
     GUIDANCE,
@@ -147,7 +146,7 @@ def compose_fixed(
     return Fixed(budgets, tuple(hard), tuple(admitted), tuple(tail), _cuts(refused, limit))
 
 
-def fill(fixed: Fixed, guidance: Sequence[Item], recalled: Sequence[Item]) -> Composition:
+def fill_composition(fixed: Fixed, guidance: Sequence[Item], recalled: Sequence[Item]) -> Composition:
     """Guidance under its share, then recall under all that is left, each as a prefix of its ranking (X58)."""
     room = fixed.budgets.retrieval(fixed.tail_cost)
     advice = pack_prefix(guidance, fixed.budgets.guidance(fixed.tail_cost), attrgetter("cost"))

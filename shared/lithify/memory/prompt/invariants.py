@@ -31,7 +31,9 @@ class Evidence:
     text: str
 
 
-def violations(evidence: Evidence, composition: Composition, count: TokenCounter = estimate_tokens) -> tuple[str, ...]:
+def find_violations(
+    evidence: Evidence, composition: Composition, count: TokenCounter = estimate_tokens
+) -> tuple[str, ...]:
     """One sentence per broken invariant, empty when all hold."""
     return (
         *_rules(evidence, composition),

@@ -1,12 +1,13 @@
-"""How much a memory counts apart from the query: recency, use and authorship (spec 08 §3)."""
+"""How much a memory counts apart from the query: recency, use, authorship (spec 08 §3) and quality (spec 02 §1)."""
 
 from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from lithify.memory.bounds import convex
-from lithify.memory.columns import FloatArray, Numbers, finite, unit
+from lithify.memory.bounds import FloatArray, Numbers, convex, finite, unit
+
+QUALITY_WEIGHT = 0.5  # δ
 
 
 class AuthorityWeights(NamedTuple):
@@ -16,7 +17,7 @@ class AuthorityWeights(NamedTuple):
     frequency: float = 0.2  # α_f
     authored: float = 0.3  # α_a
 
-    def normalised(self) -> Self:
+    def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))
 
 
@@ -45,3 +46,8 @@ def authority_weight(
     """ω in [0, 1] for convex weights and parts in [0, 1]."""
     mixed = weights.recency * unit(fresh) + weights.frequency * unit(used) + weights.authored * unit(declared)
     return np.minimum(mixed, 1.0)
+
+
+def quality(decay_rate: npt.ArrayLike, delta: float = QUALITY_WEIGHT) -> FloatArray:
+    """Q in [1 − δ, 1] of a summary with this decay; everything else passes a decay of 0."""
+    return 1.0 - delta * unit(decay_rate)

@@ -1,9 +1,16 @@
-"""Keeps one copy of every memory: by record, by the turn it came from, and against what is shown anyway."""
+"""Keeps one copy of every memory, and trades relevance against repetition for a varied list (spec 10 §8)."""
 
-from collections.abc import Collection, Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from lithify.memory.ranking.candidate import Candidate
+from lithify.memory.bounds import clamp01, number_or
+from lithify.memory.ranking.candidate import Candidate, Kind
+
+RELEVANCE_SHARE = 0.7  # λ
+
+_WORD = re.compile(r"\w+")
 
 
 class Ranked(Protocol):
@@ -14,7 +21,7 @@ class Ranked(Protocol):
 RankedT = TypeVar("RankedT", bound=Ranked)
 
 
-def without_shown(
+def drop_shown(
     candidates: Iterable[Candidate], shown_ids: Collection[str], shown_turns: Collection[str]
 ) -> list[Candidate]:
     """Leaves out the tail and the host's own messages.
@@ -32,3 +39,57 @@ def distinct_turns(ranked: Iterable[RankedT]) -> list[RankedT]:
         # A turn's id and a record's id are names of different things and may be alike.
         best.setdefault((True, turn) if turn else (False, record), item)
     return list(best.values())
+
+
+def drop_stand_ins(candidates: Iterable[Candidate], covered: Mapping[str, Collection[str]]) -> list[Candidate]:
+    """`covered` has the source turns of each summary by its id."""
+    listed = list(candidates)
+    found = {candidate.source_turn for candidate in listed if candidate.kind is Kind.TURN}
+    return [c for c in listed if c.kind is not Kind.SUMMARY or found.isdisjoint(covered.get(c.id, ()))]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    key: str
+    text: str
+    relevance: float  # in [0, 1]
+
+
+@dataclass(frozen=True, slots=True)
+class VariedPick:
+    key: str
+    value: float
+
+
+def relative_relevance(scores: Sequence[float]) -> tuple[float, ...]:
+    """Fused and decayed scores divided by their maximum, so that keyword-only hits take part (X62)."""
+    clean = [max(number_or(score, 0.0), 0.0) for score in scores]
+    best = max(clean, default=0.0)
+    return tuple(score / best if best > 0.0 else 0.0 for score in clean)
+
+
+def diversify(
+    passages: Sequence[Passage], limit: int, share: float = RELEVANCE_SHARE, stop: float | None = None
+) -> tuple[VariedPick, ...]:
+    """Maximal marginal relevance; ties keep the input order, ``stop`` ends the picking below that value."""
+    weight = clamp01(share)
+    words = [frozenset(_WORD.findall(passage.text.lower())) for passage in passages]
+    likeness = [0.0] * len(passages)
+    left = list(range(len(passages)))
+    picks: list[VariedPick] = []
+    while left and len(picks) < limit:
+        values = {i: weight * clamp01(passages[i].relevance) - (1.0 - weight) * likeness[i] for i in left}
+        best = max(left, key=values.__getitem__)
+        if stop is not None and values[best] < stop:
+            break
+        picks.append(VariedPick(passages[best].key, values[best]))
+        left.remove(best)
+        for i in left:
+            likeness[i] = max(likeness[i], jaccard(words[i], words[best]))
+    return tuple(picks)
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Two empty texts share nothing."""
+    union = len(one | other)
+    return len(one & other) / union if union else 0.0

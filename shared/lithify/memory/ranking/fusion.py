@@ -1,9 +1,10 @@
-"""Merges a lexical and a vector result list into one ranking (spec 10 §5)."""
+"""Merges a lexical and a vector result list: into one ranking (spec 10 §5), or into those worth a closer look."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lithify.memory.bounds import convex, number_or
+from lithify.memory.ranking.relevance import scale_by_maximum
 
 RRF_CONSTANT = 60
 RRF_LIMIT = 20
@@ -11,7 +12,7 @@ DEFAULT_WEIGHTS = (0.7, 0.3)  # vector, lexical
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class RankedHit:
     key: str
     score: float  # higher is better
 
@@ -26,7 +27,7 @@ class Fused:
     vector_rank: int | None
 
 
-def fuse_ranks(lexical: Iterable[Hit], vector: Iterable[Hit], limit: int = RRF_LIMIT) -> tuple[Fused, ...]:
+def fuse_ranks(lexical: Iterable[RankedHit], vector: Iterable[RankedHit], limit: int = RRF_LIMIT) -> tuple[Fused, ...]:
     """Reciprocal rank fusion: the sum of 1 / (60 + rank) over the lists; only positions count."""
     lexical_ranks, vector_ranks = _ranks(_best_first(lexical)), _ranks(_best_first(vector))
 
@@ -35,12 +36,12 @@ def fuse_ranks(lexical: Iterable[Hit], vector: Iterable[Hit], limit: int = RRF_L
         parts = _reciprocal(lexical_rank), _reciprocal(vector_rank)
         return Fused(key, sum(parts), *parts, lexical_rank, vector_rank)
 
-    return _ordered(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())[: max(limit, 0)]
+    return _sort_fused(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())[: max(limit, 0)]
 
 
 def fuse_weighted(
-    lexical: Iterable[Hit] | None,
-    vector: Iterable[Hit] | None,
+    lexical: Iterable[RankedHit] | None,
+    vector: Iterable[RankedHit] | None,
     weights: tuple[float, float] = DEFAULT_WEIGHTS,
 ) -> tuple[Fused, ...]:
     """Convex mix of the cosine relative to the list's best and the reciprocal lexical position.
@@ -56,20 +57,20 @@ def fuse_weighted(
         t, v = (1.0 / rank if rank else 0.0), cosines.get(key, 0.0)
         return Fused(key, vector_weight * v + lexical_weight * t, t, v, rank, vector_ranks.get(key))
 
-    return _ordered(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())
+    return _sort_fused(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())
 
 
-def _best_first(hits: Iterable[Hit]) -> list[Hit]:
+def _best_first(hits: Iterable[RankedHit]) -> list[RankedHit]:
     """Sorted here, so that a caller's order cannot change the result; a repeated key keeps its best place."""
-    cleaned = [Hit(hit.key, number_or(hit.score, 0.0)) for hit in hits]
+    cleaned = [RankedHit(hit.key, number_or(hit.score, 0.0)) for hit in hits]
     cleaned.sort(key=lambda hit: (-hit.score, hit.key))
-    best: dict[str, Hit] = {}
+    best: dict[str, RankedHit] = {}
     for hit in cleaned:
         best.setdefault(hit.key, hit)
     return list(best.values())
 
 
-def _ranks(hits: Sequence[Hit]) -> dict[str, int]:
+def _ranks(hits: Sequence[RankedHit]) -> dict[str, int]:
     return {hit.key: rank for rank, hit in enumerate(hits, start=1)}
 
 
@@ -77,7 +78,7 @@ def _reciprocal(rank: int | None) -> float:
     return 0.0 if rank is None else 1.0 / (RRF_CONSTANT + rank)
 
 
-def _relative_cosines(hits: Sequence[Hit]) -> Mapping[str, float]:
+def _relative_cosines(hits: Sequence[RankedHit]) -> Mapping[str, float]:
     best = hits[0].score if hits else 0.0
     if best <= 0.0:
         return {}
@@ -92,9 +93,20 @@ def _available_weights(no_lexical: bool, no_vector: bool, weights: tuple[float, 
     return convex(weights, DEFAULT_WEIGHTS)
 
 
-def _ordered(fused: Iterable[Fused]) -> tuple[Fused, ...]:
+def _sort_fused(fused: Iterable[Fused]) -> tuple[Fused, ...]:
     return tuple(sorted(fused, key=lambda f: (-f.score, _place(f.lexical_rank), _place(f.vector_rank), f.key)))
 
 
 def _place(rank: int | None) -> float:
     return float("inf") if rank is None else rank
+
+
+def shortlist(dense: Mapping[str, float], lexical: Mapping[str, float], size: int) -> list[str]:
+    """The best ids by the mean of both scores, each relative to its list's best; absent from a list counts as 0."""
+    meaning, words = relative_scores(dense), relative_scores(lexical)
+    scores = {key: meaning.get(key, 0.0) + words.get(key, 0.0) for key in {**meaning, **words}}
+    return sorted(scores, key=lambda key: (-scores[key], key))[:size]
+
+
+def relative_scores(scores: Mapping[str, float]) -> dict[str, float]:
+    return dict(zip(scores, scale_by_maximum(list(scores.values())).tolist(), strict=True))

@@ -6,9 +6,8 @@ from typing import Self
 
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.duplicates import distinct_turns
-from lithify.memory.ranking.ordering import rank_key
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scoring import Scored
+from lithify.memory.ranking.scoring import Scored, rank_key
 
 
 @dataclass(frozen=True, slots=True)

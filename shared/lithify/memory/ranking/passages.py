@@ -1,15 +1,17 @@
-"""Judges a turn together with the turns around it: a reply often holds the answer, but not the words, of a question."""
+"""Judges a turn together with the turns around it and with its session.
+
+A reply often holds the answer, but not the words, of a question; the best passage of a session vouches for the rest.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from lithify.memory.columns import FloatArray, finite
-from lithify.memory.ranking.ordering import Positions
-from lithify.memory.ranking.relevance import by_maximum
+from lithify.memory.bounds import FloatArray, Positions, finite
+from lithify.memory.ranking.relevance import scale_by_maximum
 
 # Of the weakest cosine in a list, this share is taken for the level at which the model keeps all its cosines: enough
 # to widen a narrow band, not so much that a list of one loses its only member.
@@ -38,7 +40,7 @@ ALONE = Window()
 AROUND = Window(before=(0.7, 0.5), after=(0.5, 0.3))
 
 
-def neighbours(places: Sequence[Place | None], window: Window) -> Neighbours:
+def find_neighbours(places: Sequence[Place | None], window: Window) -> Neighbours:
     """One row for each distance of the window; a position past the end means that there is no such turn."""
     known = {place: position for position, place in enumerate(places) if place is not None}
     nobody = len(places)
@@ -89,8 +91,21 @@ def passage_cosines(vectors: FloatArray, query: npt.ArrayLike, around: Neighbour
     return finite(dots / np.where(lengths > 0.0, lengths, math.inf))
 
 
-def spread(cosines: npt.ArrayLike) -> FloatArray:
+def spread_cosines(cosines: npt.ArrayLike) -> FloatArray:
     """Cosines of one list over [0, 1], whatever band the model keeps them in; the best is 1."""
     values = finite(cosines)
     weakest = float(values.min(initial=math.inf, where=values > 0.0))
-    return by_maximum(values, floor=BAND * weakest if math.isfinite(weakest) else 0.0)
+    return scale_by_maximum(values, floor=BAND * weakest if math.isfinite(weakest) else 0.0)
+
+
+def session_priors(scores: FloatArray, sessions: Sequence[Hashable | None]) -> list[float | None]:
+    """For each record the best score of its session, relative to the best session; None where there is no session.
+
+    The maximum and not the sum: a long session is not a better one.
+    """
+    best: dict[Hashable, float] = {}
+    for session, score in zip(sessions, scores.tolist(), strict=True):
+        if session is not None:
+            best[session] = max(score, best.get(session, 0.0))
+    priors = dict(zip(best, scale_by_maximum(np.array(list(best.values()))).tolist(), strict=True))
+    return [None if session is None else priors[session] for session in sessions]

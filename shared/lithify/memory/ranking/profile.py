@@ -7,13 +7,11 @@ from typing import Literal, NamedTuple, Self
 
 from lithify.errors import Misconfigured
 from lithify.memory.bounds import clamp, clamp01, convex, is_number, number_or
-from lithify.memory.ranking.authority import AUTHORITY_WEIGHTS, AuthorityWeights
-from lithify.memory.ranking.decay import HALF_LIFE_DAYS
-from lithify.memory.ranking.hybrid import HYBRID_WEIGHTS, HybridWeights
+from lithify.memory.ranking.authority import AUTHORITY_WEIGHTS, QUALITY_WEIGHT, AuthorityWeights
+from lithify.memory.ranking.candidate import SCOPE_RATES, SCOPE_WEIGHTS, PerScope
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
-from lithify.memory.ranking.quality import QUALITY_WEIGHT
+from lithify.memory.ranking.recency import HALF_LIFE_DAYS
 from lithify.memory.ranking.relevance import COSINE_ONLY, RECALL_WEIGHTS, RelevanceWeights
-from lithify.memory.ranking.scope import SCOPE_RATES, SCOPE_WEIGHTS, PerScope
 
 SMALLEST_HOP = 1e-6  # keeps the attenuation inside the open interval (0, 1)
 MIN_COARSE = 8
@@ -22,12 +20,26 @@ MOST_HITS = 128
 RESERVE_TOLERANCE = 1e-9  # 0.4 + 0.3 + 0.3 is not exactly 1 in binary
 
 
+class HybridWeights(NamedTuple):
+    """The shares of the single pass (spec 02 §1)."""
+
+    similarity: float = 0.7  # α
+    recency: float = 0.2  # β
+    scope: float = 0.1  # γ
+
+    def normalise(self) -> Self:
+        return type(self)(*convex(self, type(self)()))
+
+
+HYBRID_WEIGHTS = HybridWeights()
+
+
 class TemporalWeights(NamedTuple):
     score: float = 0.6  # μ
     anchors: float = 0.2  # ν
     coverage: float = 0.2  # ρ
 
-    def normalised(self) -> Self:
+    def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))
 
 
@@ -36,7 +48,7 @@ TEMPORAL_WEIGHTS = TemporalWeights()
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Field defaults are the sources' constants. Use `normalised()` on anything that was configured."""
+    """Field defaults are the sources' constants. Use `normalise()` on anything that was configured."""
 
     name: str
     # what is searched
@@ -98,7 +110,7 @@ class Profile:
         fitting = 0 if self.tokens_per_hit is None else int(min(room / self.tokens_per_hit, MOST_HITS))
         return max(least, fitting)
 
-    def normalised(self) -> "Profile":
+    def normalise(self) -> "Profile":
         """Every parameter inside its domain: weights convex, numbers clamped, non-numbers defaulted.
 
         Raises Misconfigured where clamping would hide a mistake: a budget share outside [0, 1], reserves that
@@ -166,10 +178,10 @@ def _clean_score(profile: Profile) -> Profile:
     attenuation = number_or(profile.hop_attenuation, SEED.hop_attenuation)
     return replace(
         profile,
-        relevance=profile.relevance.normalised(),
+        relevance=profile.relevance.normalise(),
         window=Window(*(tuple(_share(share, 0.0) for share in side) for side in profile.window)),
-        hybrid=profile.hybrid.normalised(),
-        authority=profile.authority.normalised(),
+        hybrid=profile.hybrid.normalise(),
+        authority=profile.authority.normalise(),
         scope_weights=PerScope(*map(_share, profile.scope_weights, SEED.scope_weights)),
         scope_rates=PerScope(*map(_positive, profile.scope_rates, SEED.scope_rates)),
         delta=_share(profile.delta, SEED.delta),
@@ -195,7 +207,7 @@ def _clean_budget(profile: Profile) -> Profile:
 def _clean_temporal(profile: Profile) -> Profile:
     return replace(
         profile,
-        temporal=profile.temporal.normalised(),
+        temporal=profile.temporal.normalise(),
         temporal_threshold=_share(profile.temporal_threshold, SEED.temporal_threshold),
         slot_threshold=_share(profile.slot_threshold, SEED.slot_threshold),
         recovery_floor=_share(profile.recovery_floor, SEED.recovery_floor),

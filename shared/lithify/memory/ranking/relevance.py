@@ -11,8 +11,7 @@ from typing import NamedTuple, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from lithify.memory.bounds import convex
-from lithify.memory.columns import FloatArray, finite, unit
+from lithify.memory.bounds import FloatArray, convex, finite, unit
 
 
 # Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
@@ -61,7 +60,7 @@ class RelevanceWeights(NamedTuple):
     substance: float = 0.0
     dated: float = 0.0
 
-    def normalised(self) -> Self:
+    def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))
 
 
@@ -77,7 +76,7 @@ RECALL_WEIGHTS = RelevanceWeights(
     reply=0.05,
     substance=0.09,
     dated=0.10,
-).normalised()
+).normalise()
 
 
 def relevance(signals: npt.ArrayLike, weights: RelevanceWeights) -> FloatArray:
@@ -98,7 +97,7 @@ def signed_relevance(mixed: FloatArray, dense: npt.ArrayLike, weights: Relevance
     return np.where(mixed > 0.0, mixed, weights.dense * np.clip(finite(dense), -1.0, 0.0))
 
 
-def by_maximum(scores: npt.ArrayLike, floor: float = 0.0) -> FloatArray:
+def scale_by_maximum(scores: npt.ArrayLike, floor: float = 0.0) -> FloatArray:
     """Scores of one list spread over [0, 1]: `floor` and below become 0, the best becomes 1.
 
     A floor above 0 widens the narrow band in which some models keep all their cosines.

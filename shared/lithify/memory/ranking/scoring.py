@@ -1,25 +1,23 @@
-"""Ranks candidates: two passes for assembly, one for the search tool, each with all its components."""
+"""Ranks candidates: two passes for assembly (spec 08), one for the search tool (spec 02 §1), with all components."""
 
 import math
 from collections.abc import Collection, Sequence
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lithify.memory.columns import FloatArray, unit
-from lithify.memory.ranking.authority import authored_value, authority_weight, frequency
+from lithify.memory.bounds import FloatArray, Positions, unit
+from lithify.memory.ranking.authority import authored_value, authority_weight, frequency, quality
 from lithify.memory.ranking.candidate import Candidate, Kind
-from lithify.memory.ranking.hybrid import HybridScored, hybrid_score
-from lithify.memory.ranking.keywords import words
-from lithify.memory.ranking.ordering import rank_order
-from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.quality import quality
+from lithify.memory.ranking.cues import words
+from lithify.memory.ranking.profile import HybridWeights, Profile
 from lithify.memory.ranking.recency import age_seconds, recency
 from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
 
 _AUTHORED, _SUMMARY = Kind.AUTHORED, Kind.SUMMARY  # enum members are slow to look up a thousand times
+SECONDS_PER_DAY: Final = 86_400.0
 
 
 class Scored(NamedTuple):
@@ -34,6 +32,17 @@ class Scored(NamedTuple):
     coverage: float  # M
     quality: float  # Q
     score: float  # S_final
+
+
+class HybridScored(NamedTuple):
+    """One hit's row of a search receipt."""
+
+    candidate: Candidate
+    relevance: float
+    recency: float
+    scope: float
+    quality: float
+    score: float
 
 
 def final_score(
@@ -66,10 +75,10 @@ def score_pass2(
     mixed = _relevance_of(candidates, profile.relevance)
     fresh = recency(_ages_of(candidates, now_ms), profile.authority_rate)
     used = frequency(_column([c.access_count for c in candidates]), max_access)
-    declared = _declared(candidates)
+    declared = _authorship_of(candidates)
     weight = authority_weight(fresh, used, declared, profile.authority)
     # Splitting every text into words is not for nothing only if somebody weighs it.
-    covered = _coverage(candidates, frozenset(query_keywords)) if profile.kappa else np.zeros(len(candidates))
+    covered = _coverage_of(candidates, frozenset(query_keywords)) if profile.kappa else np.zeros(len(candidates))
     kept = _quality_of(candidates, profile)
     score = final_score(mixed, weight, covered, kept, profile.kappa)
     order = rank_order(score, mixed, candidates)
@@ -121,11 +130,59 @@ def _quality_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray
     return quality(decay, delta)
 
 
-def _declared(candidates: Sequence[Candidate]) -> FloatArray:
+def _authorship_of(candidates: Sequence[Candidate]) -> FloatArray:
     values = [math.nan if c.authority is None else c.authority for c in candidates]
     return authored_value(_column(values), _column([c.kind is _AUTHORED for c in candidates]))
 
 
-def _coverage(candidates: Sequence[Candidate], wanted: frozenset[str]) -> FloatArray:
+def _coverage_of(candidates: Sequence[Candidate], wanted: frozenset[str]) -> FloatArray:
     """Returns M of every candidate, in [0, 1]: the share of the keywords in its text; 0 if the query has none."""
     return _column([len(wanted.intersection(words(c.text))) for c in candidates]) / max(len(wanted), 1)
+
+
+def hybrid_score(
+    similarity: npt.ArrayLike,
+    fresh: npt.ArrayLike,
+    scope: npt.ArrayLike,
+    multiplier: npt.ArrayLike,
+    weights: HybridWeights,
+) -> FloatArray:
+    """In [0, 1]; a negative similarity counts as 0."""
+    alpha, beta, gamma = weights
+    base = alpha * unit(similarity) + beta * unit(fresh) + gamma * unit(scope)
+    return unit(base * unit(multiplier))
+
+
+def fade_older(ranked: Sequence[HybridScored], half_life_days: float | None) -> list[HybridScored]:
+    """Scores halved for every half-life by which a hit is older than the newest; in their new order.
+
+    Older than the newest hit and not than now: among old memories the latest is as much wanted. What has no time is
+    evergreen. Without a half-life nothing fades.
+    """
+    times = np.array([math.nan if row.candidate.ts is None else row.candidate.ts for row in ranked])
+    if half_life_days is None or np.isnan(times).all():
+        return list(ranked)
+    ages = age_seconds(times, float(np.nanmax(times)))
+    scores = np.array([row.score for row in ranked]) * recency(ages, math.log(2.0) / (half_life_days * SECONDS_PER_DAY))
+    similarities = np.array([row.relevance for row in ranked])
+    order = rank_order(scores, similarities, [row.candidate for row in ranked])
+    return [ranked[i]._replace(score=float(scores[i])) for i in order.tolist()]
+
+
+def rank_key(score: float, similarity: float, record_id: str) -> tuple[float, float, str]:
+    """Returns the ascending sort key by which score and similarity fall, and ids rise."""
+    return -score, -similarity, record_id
+
+
+def rank_order(scores: FloatArray, similarities: FloatArray, candidates: Sequence[Candidate]) -> Positions:
+    """Returns the positions of the candidates in the order of `rank_key`.
+
+    Ids are compared only if two positions tie in both numbers, which spares a thousand tuples otherwise.
+    """
+    order = np.lexsort((-similarities, -scores))
+    ties = (np.diff(scores[order]) == 0.0) & (np.diff(similarities[order]) == 0.0)
+    if not ties.any():
+        return order
+    numbers = zip(scores, similarities, candidates, strict=True)
+    keys = [rank_key(score, similarity, candidate.id) for score, similarity, candidate in numbers]
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)

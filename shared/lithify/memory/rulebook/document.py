@@ -1,13 +1,13 @@
-"""Authored Markdown split into hard rules, soft rules and searchable variants (spec 06 §1 to §5)."""
+"""Authored Markdown split into hard rules, soft rules and searchable variants (spec 06 §1 to §6)."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
+from hashlib import sha256
 
 from lithify.errors import Invalid
-from lithify.memory.rulebook.blocks import Block, Kind, read_blocks
-from lithify.memory.rulebook.deontic import modality
-from lithify.memory.rulebook.front_matter import FrontMatter, read_front_matter
+from lithify.memory.rulebook.blocks import BlockKind, FrontMatter, MarkdownBlock, read_blocks, read_front_matter
+from lithify.memory.rulebook.deontic import LEXICON_VERSION, modality
 from lithify.memory.tokens import estimate_tokens
 
 
@@ -17,7 +17,7 @@ class Tier(IntEnum):
     SOFT = 2
 
 
-_TIER_OF_KIND = {Kind.LIST: Tier.HARD, Kind.FRONT_MATTER: Tier.HARD, Kind.BLOCKQUOTE: Tier.SOFT}
+_TIER_OF_KIND = {BlockKind.LIST: Tier.HARD, BlockKind.FRONT_MATTER: Tier.HARD, BlockKind.BLOCKQUOTE: Tier.SOFT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class AuthoredNode:
     source_doc: str
     ordinal: int
     position: int
-    kind: Kind
+    kind: BlockKind
     tier: Tier
     text: str
     token_estimate: int  # X11: the host estimator, on the bare text that is injected
@@ -63,7 +63,7 @@ class AuthoredDocument:
         return tuple(sorted((*self.hard, *self.soft, *self.variant), key=lambda node: node.ordinal))
 
 
-def partition(raw: bytes, source_doc: str, core: bool) -> AuthoredDocument:
+def partition_document(raw: bytes, source_doc: str, core: bool) -> AuthoredDocument:
     """Every node of the document in exactly one tier; a pure function of its arguments.
 
     `core` comes from configuration only, never from content (X32). Raises `Invalid` for bytes that are not UTF-8.
@@ -79,9 +79,9 @@ def partition(raw: bytes, source_doc: str, core: bool) -> AuthoredDocument:
     return AuthoredDocument(source_doc, hard, soft, variant)
 
 
-def tier_of(kind: Kind, mask: int) -> Tier:
+def tier_of(kind: BlockKind, mask: int) -> Tier:
     """ι for a core document: the form decides, and for a paragraph its modality."""
-    if kind is Kind.PARAGRAPH and mask:
+    if kind is BlockKind.PARAGRAPH and mask:
         return Tier.SOFT
     return _TIER_OF_KIND.get(kind, Tier.VARIANT)
 
@@ -93,14 +93,16 @@ def _require_utf8(raw: bytes, source_doc: str) -> None:
         raise Invalid(f"{source_doc} is not UTF-8 text: bad byte at offset {error.start}") from error
 
 
-def _blocks(raw: bytes, head: FrontMatter) -> Iterator[Block]:
+def _blocks(raw: bytes, head: FrontMatter) -> Iterator[MarkdownBlock]:
     if head.text:
-        yield Block(Kind.FRONT_MATTER, head.text, 0)
+        yield MarkdownBlock(BlockKind.FRONT_MATTER, head.text, 0)
     yield from read_blocks(raw, head.body_start)
 
 
-def _node(block: Block, source_doc: str, ordinal: int, hop_targets: tuple[str, ...], core: bool) -> AuthoredNode:
-    mask = modality(block.text) if core and block.kind is Kind.PARAGRAPH else 0
+def _node(
+    block: MarkdownBlock, source_doc: str, ordinal: int, hop_targets: tuple[str, ...], core: bool
+) -> AuthoredNode:
+    mask = modality(block.text) if core and block.kind is BlockKind.PARAGRAPH else 0
     tier = tier_of(block.kind, mask) if core else Tier.VARIANT
     return AuthoredNode(
         source_doc=source_doc,
@@ -114,3 +116,37 @@ def _node(block: Block, source_doc: str, ordinal: int, hop_targets: tuple[str, .
         hop_targets=hop_targets if tier is Tier.VARIANT else (),
         authority=1.0 if core else 0.0,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AuthoredLibrary:
+    """Documents by name. Every write yields a library of the next generation (X34)."""
+
+    documents: Mapping[str, AuthoredDocument] = field(default_factory=dict)
+    generation: int = 0
+
+    def put(self, document: AuthoredDocument) -> "AuthoredLibrary":
+        """Replaces every earlier node of the same document, in all tiers at once."""
+        return AuthoredLibrary({**self.documents, document.source_doc: document}, self.generation + 1)
+
+    @property
+    def hard(self) -> tuple[AuthoredNode, ...]:
+        return _sort_for_injection(node for document in self.documents.values() for node in document.hard)
+
+    @property
+    def soft(self) -> tuple[AuthoredNode, ...]:
+        return _sort_for_injection(node for document in self.documents.values() for node in document.soft)
+
+
+def _sort_for_injection(nodes: Iterable[AuthoredNode]) -> tuple[AuthoredNode, ...]:
+    return tuple(sorted(nodes, key=lambda node: node.injection_order))
+
+
+def authored_cache_key(raw: bytes, tokenizer_id: str, *, core: bool, lexicon_version: str = LEXICON_VERSION) -> str:
+    """Hex digest over the bytes and everything else the tiers and costs depend on, but not the file's name.
+
+    Core status belongs to it because the same bytes fall into other tiers once configuration changes it (X32).
+    """
+    standing = "core" if core else "standard"
+    parts = (tokenizer_id.encode(), lexicon_version.encode(), standing.encode())
+    return sha256(b"\x00".join((raw, *parts))).hexdigest()

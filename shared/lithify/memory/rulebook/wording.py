@@ -48,7 +48,7 @@ class Wording:
         return self.texts[index : index + len(phrase)] == phrase
 
 
-def wording(text: str) -> Wording:
+def read_wording(text: str) -> Wording:
     matches = list(_WORD.finditer(text))
     starts = [*(match.start() for match in matches), len(text)]
     ends = [0, *(match.end() for match in matches)]

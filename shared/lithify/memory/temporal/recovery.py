@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from lithify.memory.bounds import clamp01
-from lithify.memory.temporal.coverage import Pick, TemporalCandidate, marginal_coverage, pick_greedily
+from lithify.memory.temporal.projection import Pick, TemporalCandidate, marginal_coverage, pick_greedily
 
 Item = TypeVar("Item")
 

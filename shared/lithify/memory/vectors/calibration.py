@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.errors import Invalid
-from lithify.memory.columns import FloatArray
+from lithify.memory.bounds import FloatArray
 from lithify.memory.vectors.tiers import tier_vector
 
 NEVER: Final = 1.0  # above every score that float32 vectors of a tier reach
@@ -57,13 +57,13 @@ def fit_threshold(samples: Sequence[TierSample], target: float) -> ThresholdFit:
     """The lowest threshold from which on the questions that exit keep the target on average."""
     if not samples:
         raise Invalid("a threshold cannot be derived from no questions")
-    candidates = sorted({rounded(sample.best) for sample in samples})
+    candidates = sorted({round_up(sample.best) for sample in samples})
     fits = (judge_threshold(samples, threshold, target) for threshold in candidates)
     good = (fit for fit in fits if (fit.overlap or 0.0) >= target and fit.exits * len(samples) >= MIN_EXITS)
     return next(good, None) or judge_threshold(samples, NEVER, target)
 
 
-def rounded(best: float) -> float:
+def round_up(best: float) -> float:
     """Upwards, for the eye: a threshold a little higher only lets fewer questions exit."""
     return min(NEVER, math.ceil(best * 1000) / 1000)
 

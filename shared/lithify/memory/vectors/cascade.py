@@ -1,16 +1,16 @@
-"""Decides which tier answers a query, without touching a store (spec 03 §4)."""
+"""Decides which tier answers a query (spec 03 §4) and how a tier that could not be written is repaired (§3)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from lithify.errors import Misconfigured
-from lithify.memory.bounds import number_or
-from lithify.memory.columns import FloatArray
-from lithify.memory.vectors.tiers import FULL_TIER, TIER_NAMES
+from lithify.errors import Invalid, Misconfigured
+from lithify.memory.bounds import FloatArray, number_or
+from lithify.memory.vectors.tiers import FULL_TIER, TIER_NAMES, tier_vectors
 
 DEADLINE_MS = 50.0
 
@@ -94,3 +94,44 @@ def usable_tiers(cascade: Cascade, counts: Mapping[str, int], *, dirty: bool) ->
 def full_scores(query: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
     """Full-tier dot products of the hits of an early exit: all later thresholds are meant for these."""
     return np.asarray(vectors, dtype=np.float64) @ np.asarray(query, dtype=np.float64)
+
+
+class DropReason(StrEnum):
+    MALFORMED = "malformed marker"
+    UNKNOWN_TIER = "unknown tier"
+    NO_METADATA = "metadata missing"
+    NO_VECTOR = "full vector absent, short or not finite"
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Write this vector, then remove the marker; keep the marker when the write fails."""
+
+    tier: str
+    vector: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Remove the marker: it can never be repaired."""
+
+    reason: DropReason
+
+
+def plan_backfill(
+    cascade: Cascade, marker: object, full_vector: npt.ArrayLike | None, *, has_metadata: bool
+) -> Restore | Drop:
+    """Returns what to do for one marker, an element of a record's missing tiers."""
+    if not isinstance(marker, str) or not marker:
+        return Drop(DropReason.MALFORMED)
+    if marker not in cascade.lower:
+        return Drop(DropReason.UNKNOWN_TIER)
+    if full_vector is None:
+        return Drop(DropReason.NO_VECTOR)
+    if not has_metadata:
+        return Drop(DropReason.NO_METADATA)
+    try:
+        tiers = dict(zip(cascade.names, tier_vectors(full_vector, cascade.dims), strict=True))
+    except Invalid:
+        return Drop(DropReason.NO_VECTOR)
+    return Restore(marker, tiers[marker])

@@ -10,14 +10,13 @@ from lithify.assembly.prompt.context import Context, Ingredients, Terms, compose
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
 from lithify.embedding.tokenizer import TextTokenizer
-from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.ranking.relevance import Signals
-from lithify.memory.ranking.scope import Scope
 from lithify.memory.turn import Turn
 
 NOW = 1_700_000_000_000
-PROFILES = (RECALL.normalised(), SEED.normalised())
+PROFILES = (RECALL.normalise(), SEED.normalise())
 RECALLING = PROFILES[0]
 
 SCRIPTS = (

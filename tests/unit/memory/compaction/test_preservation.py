@@ -16,7 +16,7 @@ from lithify.memory.compaction.preservation import (
     preservation,
     preserves,
 )
-from lithify.memory.ranking.quality import quality
+from lithify.memory.ranking.authority import quality
 
 
 def test_measures_of_a_one_sided_summary() -> None:
