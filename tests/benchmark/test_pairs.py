@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.embedding import Embedder
-from lithify.evaluation.datasets import Conversation, Dataset, Turn, load_dataset
-from lithify.evaluation.selector import selections
+from lithify.evaluation.datasets import Conversation, Dataset, DatasetTurn, load_dataset
+from lithify.evaluation.selector import measure_selector
 from lithify.events import EVERY_TENANT
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.indexing import embed_tiers, lexical_vector
@@ -52,7 +52,7 @@ async def retriever(dataset: Dataset, minilm: Embedder, tmp_path: Path) -> Async
     await store.close()
 
 
-def memory_of(conversation: Conversation, turn: Turn) -> MemoryRecord:
+def memory_of(conversation: Conversation, turn: DatasetTurn) -> MemoryRecord:
     return MemoryRecord(
         tenant=DEFAULT_TENANT,
         user=conversation.id,
@@ -73,7 +73,7 @@ def memory_of(conversation: Conversation, turn: Turn) -> MemoryRecord:
 async def test_the_selector_brings_both_dates_of_a_pair_into_a_small_context(
     retriever: Retriever, dataset: Dataset
 ) -> None:
-    smallest, *_ = await selections(retriever, dataset, RECALL.normalise())
+    smallest, *_ = await measure_selector(retriever, dataset, RECALL.normalise())
     assert smallest.questions >= 12
     assert smallest.on.all > smallest.off.all
     assert smallest.on.fraction > smallest.off.fraction

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from lithify.cli.eval import app
 from lithify.errors import Invalid, LithifyError, Misconfigured
-from lithify.evaluation.ablation import Plan
+from lithify.evaluation.ablation import AblationPlan
 from lithify.evaluation.datasets import load_dataset
-from lithify.evaluation.fitting import Fit
+from lithify.evaluation.weight_fit import WeightFit
 from lithify.memory.ranking.profile import RECALL
 from lithify.memory.ranking.relevance import RelevanceWeights
 from lithify.settings import Settings
@@ -54,7 +54,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Bench:
     folder = tmp_path_factory.mktemp("bench")
     turns, questions = (own_rows(BENCHMARK / f"{name}.jsonl") for name in ("turns", "questions"))
     data = prepared(folder / "data", turns, questions[:QUESTIONS])
-    place = Plan(load_dataset("locomo", data), Settings(), folder / "work").workplace(Settings()).folder
+    place = AblationPlan(load_dataset("locomo", data), Settings(), folder / "work").workplace(Settings()).folder
     return Bench(data, folder / "work", place, {"LITHIFY_MODELS_DIR": str(models_dir)})
 
 
@@ -132,7 +132,7 @@ def test_the_ablation_measures_every_variant_on_the_same_ingested_folder(bench: 
 
 def test_a_fit_is_printed_beside_the_shipped_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recall = {"5": 0.7, "10": 0.8, "20": 0.9}
-    fit = Fit(RelevanceWeights(dense=0.4, lexical=0.6), recall, recall, {"c1": recall}, recall)
+    fit = WeightFit(RelevanceWeights(dense=0.4, lexical=0.6), recall, recall, {"c1": recall}, recall)
     monkeypatch.setattr("lithify.cli.eval.fit_profile", lambda *_: fit)
     done = CliRunner().invoke(app, ["fit", "--data", str(prepared(tmp_path / "data"))], catch_exceptions=False)
     printed = json.loads(done.stdout)

@@ -17,7 +17,7 @@ from lithify.cli.console import data, emit_json, talk
 from lithify.cli.progress import StageBars
 from lithify.cli.termination import stopped_by_sigterm
 from lithify.errors import Invalid
-from lithify.evaluation.ablation import Plan, ablate
+from lithify.evaluation.ablation import AblationPlan, ablate
 from lithify.evaluation.ablation_page import ablation_page
 from lithify.evaluation.datasets import Dataset, load_dataset
 from lithify.evaluation.fitting import fit_profile
@@ -132,7 +132,7 @@ def ablate_search(
         raise Invalid(f"--fp32 {unknown.pop()} is none of the measured models; name it with --model too")
     with stopped_by_sigterm(), open_folder(work) as folder, StageBars() as bars:
         plans = [
-            Plan(one, model, folder, model.embedding_profile in (precise or ()))
+            AblationPlan(one, model, folder, model.embedding_profile in (precise or ()))
             for one in datasets
             for model in settings
         ]

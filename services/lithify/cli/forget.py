@@ -17,7 +17,7 @@ POLL_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting:
+class ForgetCall:
     """One call of the service, and what it forgets in words."""
 
     path: str
@@ -51,17 +51,17 @@ def forget(
     report(found, as_json)
 
 
-def choose_forgetting(memory: str | None, session: str | None, user: str | None, source: str | None) -> Forgetting:
+def choose_forgetting(memory: str | None, session: str | None, user: str | None, source: str | None) -> ForgetCall:
     """Returns the call to make. Raises Invalid for a combination that means nothing."""
     match memory, session, user, source:
         case str(), None, None, None:
-            return Forgetting(path("memories", memory), f"memory {memory}")
+            return ForgetCall(path("memories", memory), f"memory {memory}")
         case None, str(), str(), None:
-            return Forgetting(path("sessions", session), f"session {session} of {user}", user)
+            return ForgetCall(path("sessions", session), f"session {session} of {user}", user)
         case None, None, str(), None:
-            return Forgetting(path("users", user), f"everything of user {user}")
+            return ForgetCall(path("users", user), f"everything of user {user}")
         case None, None, _, str():
-            return Forgetting(path("sources", source), f"everything from source {source}", user or None)
+            return ForgetCall(path("sources", source), f"everything from source {source}", user or None)
     raise Invalid("say what to forget: --memory, --user, --session with --user, or --source (with --user if wanted)")
 
 

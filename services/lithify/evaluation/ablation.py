@@ -2,30 +2,69 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from lithify.evaluation.answers import Answer, Journal, Ranking
-from lithify.evaluation.asking import LIMIT
-from lithify.evaluation.datasets import Dataset, Question
-from lithify.evaluation.ingestion import Progress
-from lithify.evaluation.inside import Opened, Sitting, name_of, opened
+from lithify.evaluation.answers import LIMIT, Journal, RankedTurns, RecordedAnswer
+from lithify.evaluation.datasets import Dataset, EvidenceQuestion
+from lithify.evaluation.inside import IngestedMemory, SharedRetrieval, name_of, open_ingested
 from lithify.evaluation.metrics import Scores, mean_scores
-from lithify.evaluation.selector import Selection, selections
-from lithify.evaluation.variants import Variant, variants
+from lithify.evaluation.selector import SelectorGain, measure_selector
 from lithify.evaluation.workplace import Workplace
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.fusion import RankedHit, fuse_ranks
-from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.passages import ALONE
+from lithify.memory.ranking.profile import SEED, Profile
 from lithify.settings import Settings
+from lithify.telemetry.progress import Progress
 
+# The values of the public ablations in which they did harm.
+MMR_LAMBDA: Final = 0.75
+HALF_LIFE_DAYS: Final = 30.0
 FULL_PRECISION: Final = "fp32"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Variant:
+    """Other parameters on the same memory.
+
+    `fused` merges the two legs by rank instead of mixing their scores, `tiered` searches short prefixes first.
+    """
+
+    name: str
+    profile: Profile
+    fused: bool = False
+    tiered: bool = False
+
+
+def make_variants(base: Profile) -> Iterator[Variant]:
+    """Yields the profile as it is, without each of its signals, and with what is left out of it."""
+    yield Variant(f"profile {base.name}", base)
+    for signal, weight in zip(base.relevance._fields, base.relevance, strict=True):
+        if weight > 0.0:
+            yield Variant(f"without {signal}", drop_signal(base, signal))
+    alone = replace(base, window=ALONE)
+    yield Variant("without the turns around a hit", alone)
+    yield Variant("without decay when the latest is asked for", replace(base, latest_half_life_days=None))
+    yield Variant(f"with MMR, λ = {MMR_LAMBDA}", replace(base, mmr_lambda=MMR_LAMBDA))
+    decayed = replace(base, decay_half_life_days=HALF_LIFE_DAYS)
+    yield Variant(f"with decay, half-life {HALF_LIFE_DAYS:.0f} days", decayed)
+    yield Variant("lexical and dense fused by rank (RRF)", alone, fused=True)
+    yield Variant(f"profile {SEED.name}", SEED)
+    yield Variant("cascade of prefix tiers instead of whole vectors", base, tiered=True)
+
+
+def drop_signal(base: Profile, signal: str) -> Profile:
+    """Leaves one signal out; the others keep their proportions."""
+    return replace(base, relevance=base.relevance._replace(**{signal: 0.0}).normalise())
+
+
+@dataclass(frozen=True, slots=True)
+class VariantScores:
+    """What one variant reaches."""
+
     name: str
     scores: Scores
 
@@ -36,12 +75,12 @@ class Ablation:
 
     dataset: Dataset
     model: str
-    rows: tuple[Row, ...]
-    selections: tuple[Selection, ...]
+    rows: tuple[VariantScores, ...]
+    selector: tuple[SelectorGain, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AblationPlan:
     """One model to measure on one data set, with its other precision where `precise` says so."""
 
     dataset: Dataset
@@ -51,7 +90,7 @@ class Plan:
 
     @property
     def memories(self) -> list[Settings]:
-        """Settings of every memory that is needed, the one for all variants first."""
+        """Returns the settings of every memory that is needed, the one for all variants first."""
         is_extra = self.precise and self.settings.embedding_variant != FULL_PRECISION
         extra = self.settings.model_copy(update={"embedding_variant": FULL_PRECISION})
         return [self.settings, extra] if is_extra else [self.settings]
@@ -62,63 +101,64 @@ class Plan:
         return Workplace(self.folder / self.dataset.sha256[:12] / name, self.dataset)
 
 
-def ablate(plans: Sequence[Plan], base: Profile, progress: Progress) -> list[Ablation]:
+def ablate(plans: Sequence[AblationPlan], base: Profile, progress: Progress) -> list[Ablation]:
     """Ingests what is not there yet and asks what is open; after an interruption neither is done again."""
-    found = [asyncio.run(measured(plan, base, progress)) for plan in plans]
+    found = [asyncio.run(measure_plan(plan, base, progress)) for plan in plans]
     for plan in plans:
         for settings in plan.memories:
-            with journal_of(plan.workplace(settings), base) as journal:
+            with open_journal(plan.workplace(settings), base) as journal:
                 journal.finish()
     return found
 
 
-async def measured(plan: Plan, base: Profile, progress: Progress) -> Ablation:
+async def measure_plan(plan: AblationPlan, base: Profile, progress: Progress) -> Ablation:
     usual, *others = plan.memories
     place = plan.workplace(usual)
-    async with opened(plan.dataset, place, usual, progress) as memory:
-        asked = [variant for variant in variants(base) if memory.cascade or not variant.tiered]
-        with journal_of(place, base) as journal:
-            rows = await measured_rows(memory, plan.dataset, asked, journal, progress)
-        chosen = await selections(memory.retriever, plan.dataset, base)
+    async with open_ingested(plan.dataset, place, usual, progress) as memory:
+        asked = [variant for variant in make_variants(base) if memory.cascade or not variant.tiered]
+        with open_journal(place, base) as journal:
+            rows = await measure_variants(memory, plan.dataset, asked, journal, progress)
+        chosen = await measure_selector(memory.retriever, plan.dataset, base)
     for other in others:
-        place, variant = plan.workplace(other), Variant(f"weights {FULL_PRECISION} instead of int8", base)
-        async with opened(plan.dataset, place, other, progress) as memory:
-            with journal_of(place, base) as journal:
-                rows += await measured_rows(memory, plan.dataset, [variant], journal, progress)
+        place = plan.workplace(other)
+        variant = Variant(f"weights {FULL_PRECISION} instead of int8", base)
+        async with open_ingested(plan.dataset, place, other, progress) as memory:
+            with open_journal(place, base) as journal:
+                rows += await measure_variants(memory, plan.dataset, [variant], journal, progress)
     return Ablation(plan.dataset, f"{usual.embedding_profile} {usual.embedding_variant}", tuple(rows), tuple(chosen))
 
 
-def journal_of(place: Workplace, base: Profile) -> Journal:
+def open_journal(place: Workplace, base: Profile) -> Journal:
     return Journal(place.journal(f"ablation-{base.digest()[:12]}"))
 
 
-async def measured_rows(
-    memory: Opened, dataset: Dataset, asked: Sequence[Variant], journal: Journal, progress: Progress
-) -> list[Row]:
-    """Question by question, so that variants of the same question share what was retrieved for it."""
+async def measure_variants(
+    memory: IngestedMemory, dataset: Dataset, asked: Sequence[Variant], journal: Journal, progress: Progress
+) -> list[VariantScores]:
+    """Asks question by question, so that variants of the same question share what was retrieved for it."""
     names = {variant.name for variant in asked}
     for number, question in enumerate(dataset.questions, 1):
         known = journal.answers.get(question.id)
         if known is None or known.rankings.keys() != names:
-            sitting = Sitting(question)
-            rankings = {variant.name: await ranked_by(variant, memory, sitting) for variant in asked}
-            journal.add(Answer(question=question.id, rankings=rankings, packed={}))
+            retrieval = SharedRetrieval(question)
+            rankings = {variant.name: await rank_by(variant, memory, retrieval) for variant in asked}
+            journal.add(RecordedAnswer(question=question.id, rankings=rankings, packed={}))
         progress(f"{memory.retriever.embedder.manifest.name}: questions", number, len(dataset.questions))
-    return [judged_row(variant.name, dataset.questions, journal.answers) for variant in asked]
+    return [score_row(variant.name, dataset.questions, journal.answers) for variant in asked]
 
 
-async def ranked_by(variant: Variant, memory: Opened, sitting: Sitting) -> Ranking:
+async def rank_by(variant: Variant, memory: IngestedMemory, retrieval: SharedRetrieval) -> RankedTurns:
     started = time.perf_counter()
     if variant.fused:
-        turns = fused(await sitting.candidates(memory.retriever, variant.profile))
+        turns = fuse_legs(await retrieval.candidates(memory.retriever, variant.profile))
     else:
         retriever = memory.by_tiers if variant.tiered else memory.retriever
-        turns = await sitting.search(retriever, variant.profile)
-    return Ranking(turns=turns, ms=1000 * (time.perf_counter() - started))
+        turns = await retrieval.search(retriever, variant.profile)
+    return RankedTurns(turns=turns, ms=1000 * (time.perf_counter() - started))
 
 
-def fused(candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """By their places in the order of words and in that of meaning; a record without any of the words has none."""
+def fuse_legs(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """Ranks by the places in the order of words and in that of meaning; a record without any of the words has none."""
     lexical = [
         RankedHit(name_of(candidate), candidate.signals.lexical)
         for candidate in candidates
@@ -128,6 +168,6 @@ def fused(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     return tuple(row.key for row in fuse_ranks(lexical, dense, LIMIT))
 
 
-def judged_row(name: str, questions: Iterable[Question], answers: Mapping[str, Answer]) -> Row:
-    judged = [question for question in questions if question.evidence]
-    return Row(name, mean_scores([(answers[q.id].rankings[name].turns, q.evidence) for q in judged]))
+def score_row(name: str, questions: Iterable[EvidenceQuestion], answers: Mapping[str, RecordedAnswer]) -> VariantScores:
+    known = [question for question in questions if question.evidence]
+    return VariantScores(name, mean_scores([(answers[q.id].rankings[name].turns, q.evidence) for q in known]))

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from lithify.evaluation.ablation import Ablation, Row
-from lithify.evaluation.selector import Selection, Shares
+from lithify.evaluation.ablation import Ablation, VariantScores
+from lithify.evaluation.selector import SelectorGain, Shares
 from lithify.evaluation.tables import share
 
 COLUMNS: Final = (("fraction", "5"), ("fraction", "10"), ("all", "10"), ("ndcg", "10"))
@@ -39,12 +39,12 @@ def _section(ablation: Ablation) -> Iterator[str]:
     yield f"## {ablation.model}, {len(data.conversations)} conversations"
     yield f"{data.name}, {len(data.turns)} turns, n = {len(data.questions)}, sha256 `{data.sha256}`."
     yield "\n".join(_search_table(ablation.rows))
-    if ablation.selections:
+    if ablation.selector:
         yield SELECTOR
-        yield "\n".join(_selector_table(ablation.selections))
+        yield "\n".join(_selector_table(ablation.selector))
 
 
-def _search_table(rows: Sequence[Row]) -> Iterator[str]:
+def _search_table(rows: Sequence[VariantScores]) -> Iterator[str]:
     """The differences are to the fraction at 10 of the first row."""
     whole = rows[0].scores["fraction"]["10"]
     headings = [f"{measure}@{cut}" for measure, cut in COLUMNS]
@@ -55,10 +55,10 @@ def _search_table(rows: Sequence[Row]) -> Iterator[str]:
         yield _line([row.name, *cells, f"{row.scores['fraction']['10'] - whole:+.3f}"])
 
 
-def _selector_table(selections: Iterable[Selection]) -> Iterator[str]:
+def _selector_table(measure_selector: Iterable[SelectorGain]) -> Iterator[str]:
     yield _line(["category", "questions", "tokens", "fraction", "all evidence"])
     yield "|---|---:|---:|---:|---:|"
-    for row in selections:
+    for row in measure_selector:
         cells = [_change(row.off, row.on, measure) for measure in ("fraction", "all")]
         yield _line([row.category, f"{row.questions} of {row.of}", str(row.budget), *cells])
 

@@ -1,14 +1,40 @@
-"""What the system answered to one question, as it is kept between runs."""
+"""Asks one question in all ways that are measured, and keeps the answers between runs."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lithify.client import Context, Hit, Memory, SearchResult
+from lithify.evaluation.datasets import EvidenceQuestion
+from lithify.evaluation.metrics import CUTS
 
-class Ranking(BaseModel):
-    """Event ids, best first; a hit without one keeps its place under its own id."""
+SearchWay = Literal["hybrid", "dense", "lexical"]
+
+SEARCH: Final = "search"
+SESSIONS: Final = "sessions"
+LIMIT: Final = max(CUTS)
+# Related turns crowd the head of a list: of 50 hits, a fifth of LoCoMo's questions see fewer than ten sessions.
+DEEP: Final = 100
+# The search of the ordinary list is timed by itself; the deep one only tells the order of sessions.
+WAYS: Final[Mapping[str, tuple[SearchWay, int]]] = {
+    SEARCH: ("hybrid", LIMIT),
+    SESSIONS: ("hybrid", DEEP),
+    "bm25": ("lexical", DEEP),
+    "dense": ("dense", DEEP),
+}
+BASELINES: Final = ("bm25", "dense")
+BUDGETS: Final = (1000, 2000, 4000)
+
+T = TypeVar("T")
+
+
+class RankedTurns(BaseModel):
+    """Holds event ids, best first; a hit without one keeps its place under its own id."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -16,8 +42,8 @@ class Ranking(BaseModel):
     ms: float
 
 
-class Packed(BaseModel):
-    """Event ids of everything in an assembled context."""
+class PackedContext(BaseModel):
+    """Holds the event ids of everything in an assembled context."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -26,17 +52,19 @@ class Packed(BaseModel):
     ms: float
 
 
-class Answer(BaseModel):
+class RecordedAnswer(BaseModel):
+    """What the system answered to one question, in all ways it was asked."""
+
     model_config = ConfigDict(frozen=True)
 
     question: str
-    rankings: dict[str, Ranking]
-    packed: dict[int, Packed]
+    rankings: dict[str, RankedTurns]
+    packed: dict[int, PackedContext]
     degraded: tuple[str, ...] = ()
 
 
 class Journal:
-    """Answers on disk, one a line, so that an interrupted run goes on where it was."""
+    """Keeps answers on disk, one a line, so that an interrupted run goes on where it was."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -45,13 +73,13 @@ class Journal:
         path.write_text("".join(map(_line, self.answers.values())), encoding="utf-8")
         self._file = path.open("a", encoding="utf-8")
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: RecordedAnswer) -> None:
         self.answers[answer.question] = answer
         self._file.write(_line(answer))
         self._file.flush()
 
     def finish(self) -> None:
-        """The next run asks everything again: the code that answers may have changed."""
+        """Closes the run; the next one asks everything again: the code that answers may have changed."""
         self._path.replace(self._path.with_suffix(".done.jsonl"))
 
     def __enter__(self) -> Self:
@@ -61,15 +89,65 @@ class Journal:
         self._file.close()
 
 
-def _readable(path: Path) -> Iterator[Answer]:
+def _readable(path: Path) -> Iterator[RecordedAnswer]:
     if not path.exists():
         return
     for line in path.read_text("utf-8").splitlines():
         try:
-            yield Answer.model_validate_json(line)
+            yield RecordedAnswer.model_validate_json(line)
         except ValidationError:
             return
 
 
-def _line(answer: Answer) -> str:
+def _line(answer: RecordedAnswer) -> str:
     return f"{answer.model_dump_json()}\n"
+
+
+def ask(memory: Memory, question: EvidenceQuestion) -> RecordedAnswer:
+    found = {name: measure_call(partial(search, memory, question, *way)) for name, way in WAYS.items()}
+    packed = {budget: measure_call(partial(assemble, memory, question, budget)) for budget in BUDGETS}
+    complaints = [
+        *(result.degraded for result, _ in found.values()),
+        *(context.degraded for context, _ in packed.values()),
+    ]
+    return RecordedAnswer(
+        question=question.id,
+        rankings={name: RankedTurns(turns=ranked_names(result.hits), ms=ms) for name, (result, ms) in found.items()},
+        packed={budget: make_packed(context, ms) for budget, (context, ms) in packed.items()},
+        degraded=tuple(dict.fromkeys(chain.from_iterable(complaints))),
+    )
+
+
+def search(memory: Memory, question: EvidenceQuestion, mode: SearchWay = "hybrid", limit: int = LIMIT) -> SearchResult:
+    """Asks everything the user ever said, for no session is named."""
+    return memory.search(question.text, user=question.conversation, mode=mode, limit=limit, now=question.now)
+
+
+def assemble(memory: Memory, question: EvidenceQuestion, budget: int) -> Context:
+    return memory.assemble(
+        user=question.conversation,
+        session=session_of(question),
+        query=question.text,
+        token_budget=budget,
+        now=question.now,
+    )
+
+
+def session_of(question: EvidenceQuestion) -> str:
+    """Names a session of its own, as when somebody comes back later: nothing is in its tail."""
+    return f"{question.conversation}:asking"
+
+
+def ranked_names(hits: Sequence[Hit]) -> tuple[str, ...]:
+    return tuple(hit.event_id or hit.id for hit in hits)
+
+
+def make_packed(context: Context, ms: float) -> PackedContext:
+    entries = [entry for block in context.blocks for entry in block.entries]
+    return PackedContext(turns=tuple(entry.event_id or entry.id for entry in entries), tokens=context.tokens, ms=ms)
+
+
+def measure_call(call: Callable[[], T]) -> tuple[T, float]:
+    started = time.perf_counter()
+    answer = call()
+    return answer, 1000 * (time.perf_counter() - started)

@@ -9,11 +9,10 @@ from lithify.assembly.recall.search import rank_found, search_query
 from lithify.assembly.schema import SearchRequest
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.errors import Unavailable
-from lithify.evaluation.asking import LIMIT
-from lithify.evaluation.datasets import Dataset, Question
-from lithify.evaluation.ingestion import Progress
-from lithify.evaluation.question_vectors import KnownQuestions
-from lithify.evaluation.run import ensure_ingested, running_node
+from lithify.evaluation.answers import LIMIT
+from lithify.evaluation.datasets import Dataset, EvidenceQuestion
+from lithify.evaluation.question_vectors import QuestionVectorFile
+from lithify.evaluation.run import ingest_once, run_node
 from lithify.evaluation.workplace import Workplace
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT
@@ -22,12 +21,13 @@ from lithify.memory.ranking.profile import Profile
 from lithify.memory.vectors.cascade import Cascade
 from lithify.node.parts import open_model, open_store
 from lithify.settings import Settings
+from lithify.telemetry.progress import Progress
 
 UNHURRIED = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class IngestedMemory:
     """An ingested memory and what to ask it with; `cascade` only where the model's tiers are calibrated."""
 
     retriever: Retriever
@@ -39,19 +39,19 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(
+async def open_ingested(
     dataset: Dataset, workplace: Workplace, settings: Settings, progress: Progress
-) -> AsyncIterator[Opened]:
-    """Ingests first what is not there yet; no node may be running on the folder."""
+) -> AsyncIterator[IngestedMemory]:
+    """Opens the memory of a folder, and ingests first what is not there yet; no node may be running on the folder."""
     if not workplace.is_ingested:
-        with running_node(workplace, settings) as memory:
-            ensure_ingested(memory, dataset, workplace, progress)
+        with run_node(workplace, settings) as memory:
+            ingest_once(memory, dataset, workplace, progress)
     async with AsyncExitStack() as stack:
         model = open_model(settings, stack)
         store = await open_store(settings.model_copy(update={"data_dir": workplace.data_dir}), model.embedder, stack)
-        embedder = stack.enter_context(KnownQuestions(model.embedder, workplace.folder))
+        embedder = stack.enter_context(QuestionVectorFile(model.embedder, workplace.folder))
         cascade = calibrated_cascade(model.embedder, settings.models_dir)
-        yield Opened(
+        yield IngestedMemory(
             Retriever(store, embedder, model.analyser, model.executor),
             # How far a busy machine gets in time must not decide what is found.
             replace(cascade, deadline_ms=UNHURRIED) if cascade.lower else None,
@@ -59,20 +59,20 @@ async def opened(
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
-    """One question asked in many ways: what needs the same candidates is ranked from one retrieval."""
+class SharedRetrieval:
+    """Asks one question in many ways: what needs the same candidates is ranked from one retrieval."""
 
-    question: Question
+    question: EvidenceQuestion
     _found: dict[tuple[bool, RecallQuery], FoundMemories] = field(default_factory=dict)
 
     async def search(self, retriever: Retriever, profile: Profile, limit: int = LIMIT) -> tuple[str, ...]:
-        """Event ids as `search` ranks them."""
+        """Returns event ids as `search` ranks them."""
         request = self._request(limit)
         found = await self._retrieve(retriever, search_query(request, profile))
         return tuple(name_of(row.candidate) for row in rank_found(found, request, profile, self.question.now))
 
     async def candidates(self, retriever: Retriever, profile: Profile) -> list[Candidate]:
-        """What `search` has to rank."""
+        """Returns what `search` has to rank."""
         return (await self._retrieve(retriever, search_query(self._request(LIMIT), profile))).candidates
 
     def _request(self, limit: int) -> SearchRequest:
@@ -82,11 +82,11 @@ class Sitting:
     async def _retrieve(self, retriever: Retriever, wanted: RecallQuery) -> FoundMemories:
         key = (retriever.cascade is None, wanted)
         if key not in self._found:
-            self._found[key] = complete(await retriever.retrieve(scope_of(self.question), wanted))
+            self._found[key] = refuse_partial(await retriever.retrieve(scope_of(self.question), wanted))
         return self._found[key]
 
 
-def complete(found: FoundMemories) -> FoundMemories:
+def refuse_partial(found: FoundMemories) -> FoundMemories:
     """Raises Unavailable for an answer that lacks a part: its figures would be those of a broken machine."""
     if found.degraded:
         raise Unavailable(f"a question was answered in part only: {'; '.join(found.degraded)}")
@@ -94,9 +94,9 @@ def complete(found: FoundMemories) -> FoundMemories:
 
 
 def name_of(candidate: Candidate) -> str:
-    """The event id; what was made of no turn keeps its place under its own id."""
+    """Returns the event id; what was made of no turn keeps its place under its own id."""
     return candidate.source_turn or candidate.id
 
 
-def scope_of(question: Question) -> TenantScope:
+def scope_of(question: EvidenceQuestion) -> TenantScope:
     return TenantScope(DEFAULT_TENANT, question.conversation, shared=True)

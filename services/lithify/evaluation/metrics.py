@@ -22,7 +22,7 @@ def ndcg(ranked: Sequence[str], evidence: frozenset[str], cut: int) -> float:
     return gained / sum(_discount(place) for place in range(min(len(evidence), cut)))
 
 
-def judged(ranked: Sequence[str], evidence: frozenset[str], cut: int) -> dict[str, float]:
+def score_ranking(ranked: Sequence[str], evidence: frozenset[str], cut: int) -> dict[str, float]:
     """All measures of one question at one cut; `evidence` must not be empty."""
     share = fraction(ranked[:cut], evidence)
     return {
@@ -35,7 +35,7 @@ def judged(ranked: Sequence[str], evidence: frozenset[str], cut: int) -> dict[st
 
 def mean_scores(rankings: Sequence[tuple[Sequence[str], frozenset[str]]]) -> Scores:
     """Means over all questions, each a ranking and its evidence."""
-    rows = {cut: [judged(ranked, evidence, cut) for ranked, evidence in rankings] for cut in CUTS}
+    rows = {cut: [score_ranking(ranked, evidence, cut) for ranked, evidence in rankings] for cut in CUTS}
     return {measure: {str(cut): mean([row[measure] for row in rows[cut]]) for cut in CUTS} for measure in MEASURES}
 
 

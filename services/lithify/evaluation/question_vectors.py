@@ -12,7 +12,7 @@ import numpy as np
 from lithify.embedding import Embedder, Health, Manifest, Vectors
 
 
-class KnownQuestions:
+class QuestionVectorFile:
     """Implements Embedder around another one; what it was asked is written when it is left.
 
     The file is named by the fingerprint, so another model or precision has another file. Not for several threads that

@@ -5,17 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lithify.evaluation.answers import Answer, Packed
-from lithify.evaluation.asking import BASELINES, BUDGETS, SEARCH, SESSIONS
-from lithify.evaluation.datasets import Dataset, Question
+from lithify.evaluation.answers import BASELINES, BUDGETS, SEARCH, SESSIONS, PackedContext, RecordedAnswer
+from lithify.evaluation.datasets import Dataset, EvidenceQuestion
 from lithify.evaluation.metrics import first_places, fraction, mean, mean_scores, percentile
 
 Figures = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
-    """What answered: named in every report, for figures without it cannot be compared."""
+class EvaluationSetup:
+    """Names what answered, in every report: figures without it cannot be compared."""
 
     profile: str
     profile_sha256: str
@@ -24,7 +23,7 @@ class Setup:
     ingest_seconds: float | None
 
 
-def figures(dataset: Dataset, answers: Mapping[str, Answer], setup: Setup) -> Figures:
+def make_figures(dataset: Dataset, answers: Mapping[str, RecordedAnswer], setup: EvaluationSetup) -> Figures:
     """Every question of the data set must have its answer."""
     pairs = [(question, answers[question.id]) for question in dataset.questions]
     return {
@@ -48,11 +47,11 @@ def figures(dataset: Dataset, answers: Mapping[str, Answer], setup: Setup) -> Fi
     }
 
 
-Pairs = Sequence[tuple[Question, Answer]]
+Pairs = Sequence[tuple[EvidenceQuestion, RecordedAnswer]]
 
 
 def ranking_figures(dataset: Dataset, pairs: Pairs, turns: str, sessions: str) -> Figures:
-    """Of the ranking named `turns`; the order of sessions comes from the (deeper) one named `sessions`."""
+    """Scores the ranking named `turns`; the order of sessions comes from the (deeper) one named `sessions`."""
     return {
         **_turn_scores(pairs, turns),
         "by_category": by_category(pairs, turns),
@@ -105,5 +104,5 @@ def _shares(pairs: Pairs, budget: int) -> list[float]:
     return [fraction(a.packed[budget].turns, q.evidence) for q, a in pairs if q.evidence]
 
 
-def _is_over(context: Packed, budget: int) -> bool:
+def _is_over(context: PackedContext, budget: int) -> bool:
     return context.tokens > budget

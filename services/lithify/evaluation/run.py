@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from lithify.client import Memory
-from lithify.errors import Misconfigured
-from lithify.evaluation.answers import Journal
-from lithify.evaluation.asking import ask, search
-from lithify.evaluation.datasets import Dataset
-from lithify.evaluation.ingestion import Progress, ingest
-from lithify.evaluation.report import Figures, Setup, figures
+from lithify.batching import batched_by_weight
+from lithify.client import BatchResult, Memory, Turn
+from lithify.errors import Invalid, Unavailable
+from lithify.evaluation.answers import Journal, ask, search
+from lithify.evaluation.datasets import Conversation, Dataset
+from lithify.evaluation.report import EvaluationSetup, Figures, make_figures
 from lithify.evaluation.workplace import Workplace
-from lithify.node.child import child_node
+from lithify.events.turn import MAX_BATCH
+from lithify.node.child import child_node, refuse_foreign_parts
 from lithify.settings import Settings
+from lithify.telemetry.progress import Progress
 
 # The first answers of a fresh process are slow: the engine maps its files, the model its weights.
 WARM_UPS: Final = 20
@@ -22,35 +23,32 @@ WARM_UPS: Final = 20
 DEADLINE_MS: Final = 60_000
 # About five minutes: a gateway that refuses turns for now has worked its backlog off by then.
 TRIES: Final = 30
-# What would mix the benchmark with somebody's real memory, or rules into its prompts.
-FOREIGN: Final = ("redis_url", "qdrant_url", "archive_dir", "authored_dir")
+# An eighth of the gateway's default limit of a body: JSON escapes and UTF-8 make a text longer than it is.
+MAX_BATCH_CHARS: Final = 2**20
+POLL_S: Final = 0.2
+# A worker that restarts is back within seconds; a queue that stands still for minutes will not move by waiting.
+STALLED_S: Final = 300.0
 
 
 def evaluate(dataset: Dataset, workplace: Workplace, settings: Settings, progress: Progress) -> Figures:
-    """The figures of all questions; those of an interrupted run are not asked again."""
-    with running_node(workplace, settings) as memory:
-        ensure_ingested(memory, dataset, workplace, progress)
-        setup = warmed_up(memory, dataset, workplace, settings)
+    """Measures all questions; those of an interrupted run are not asked again."""
+    with run_node(workplace, settings) as memory:
+        ingest_once(memory, dataset, workplace, progress)
+        setup = warm_up(memory, dataset, workplace, settings)
         with Journal(workplace.journal(f"{setup.profile}-{setup.profile_sha256[:12]}")) as journal:
             open_questions = [question for question in dataset.questions if question.id not in journal.answers]
             for question in open_questions:
                 journal.add(ask(memory, question))
                 progress("questions", len(journal.answers), len(dataset.questions))
-            result = figures(dataset, journal.answers, setup)
+            result = make_figures(dataset, journal.answers, setup)
             journal.finish()
     return result
 
 
-def refuse_foreign(settings: Settings) -> None:
-    for name in FOREIGN:
-        if getattr(settings, name) is not None:
-            raise Misconfigured(f"an evaluation runs on parts of its own; unset LITHIFY_{name.upper()} for it")
-
-
 @contextmanager
-def running_node(workplace: Workplace, settings: Settings) -> Iterator[Memory]:
-    """Raises Misconfigured if the settings name parts that are not the evaluation's own."""
-    refuse_foreign(settings)
+def run_node(workplace: Workplace, settings: Settings) -> Iterator[Memory]:
+    """Runs a node on the folder. Raises Misconfigured if the settings name parts that are not its own."""
+    refuse_foreign_parts(settings, "an evaluation")
     own = {
         "LITHIFY_HOST": "127.0.0.1",
         "LITHIFY_MODELS_DIR": str(settings.models_dir),
@@ -66,22 +64,71 @@ def running_node(workplace: Workplace, settings: Settings) -> Iterator[Memory]:
         yield memory
 
 
-def ensure_ingested(memory: Memory, dataset: Dataset, workplace: Workplace, progress: Progress) -> None:
+def ingest_once(memory: Memory, dataset: Dataset, workplace: Workplace, progress: Progress) -> None:
     if not workplace.is_ingested:
         started = time.monotonic()
         ingest(memory, dataset, progress)
         workplace.mark_ingested(time.monotonic() - started)
 
 
-def warmed_up(memory: Memory, dataset: Dataset, workplace: Workplace, settings: Settings) -> Setup:
-    """The parameters are read from a receipt: what answered, not what should have."""
+def warm_up(memory: Memory, dataset: Dataset, workplace: Workplace, settings: Settings) -> EvaluationSetup:
+    """Asks some questions and reads the parameters from a receipt: what answered, not what should have."""
     answers = [search(memory, question) for question in dataset.questions[:WARM_UPS]]
     profile = memory.trace(answers[0].trace_id or "")["profile"]
     model = memory.status()["embedder"]
-    return Setup(
+    return EvaluationSetup(
         profile=settings.retrieval_profile,
         profile_sha256=profile["digest"],
         model=model["profile"],
         model_fingerprint=model["fingerprint"],
         ingest_seconds=workplace.contents.ingest_seconds,
     )
+
+
+def ingest(memory: Memory, dataset: Dataset, progress: Progress) -> None:
+    """Returns when everything is stored; sending again is harmless. Raises Invalid for a turn the gateway refuses."""
+    turns = [turn for conversation in dataset.conversations for turn in make_turns(conversation)]
+    for batch in batched_by_weight(turns, count_characters, MAX_BATCH_CHARS, MAX_BATCH):
+        refuse_rejected(memory.ingest_batch(batch))
+    wait_until_stored(memory, len(turns), progress)
+
+
+def make_turns(conversation: Conversation) -> Iterator[Turn]:
+    for turn in conversation.turns:
+        yield {
+            "event_id": turn.event_id,
+            "user": conversation.id,
+            "session": turn.session,
+            "role": turn.role,
+            "text": turn.text,
+            "ts": turn.ts,
+            "seq": turn.seq,
+        }
+
+
+def count_characters(turn: Turn) -> int:
+    return len(turn["text"])
+
+
+def refuse_rejected(answer: BatchResult) -> None:
+    for item in answer.results:
+        if item.status in ("invalid", "conflict"):
+            reasons = "; ".join(f"{error.field}: {error.message}" for error in item.errors or ())
+            raise Invalid(f"turn {item.event_id!r} was refused ({item.status}) {reasons}".rstrip())
+
+
+def wait_until_stored(memory: Memory, total: int, progress: Progress) -> None:
+    """Polls. Raises Unavailable when the queues stand still or turns were given up: the memory would be incomplete."""
+    seen = -1
+    since = time.monotonic()
+    while waiting := (status := memory.status())["unfinished"]:
+        progress("ingest", max(total - waiting, 0), total)
+        if waiting != seen:
+            seen = waiting
+            since = time.monotonic()
+        elif time.monotonic() - since > STALLED_S:
+            raise Unavailable(f"{waiting} deliveries have been waiting for {STALLED_S:.0f} s; see the node's log")
+        time.sleep(POLL_S)
+    if status["dead_letters"]:
+        raise Unavailable(f"{status['dead_letters']} turns were given up by the pipeline; see the node's log")
+    progress("ingest", total, total)

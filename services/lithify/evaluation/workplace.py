@@ -11,8 +11,8 @@ from lithify.evaluation.datasets import Dataset
 FILE = "evaluation.json"
 
 
-class Contents(BaseModel):
-    """Which data a folder was made for; `ingest_seconds` is set once all of it is stored."""
+class WorkplaceContents(BaseModel):
+    """Names the data a folder was made for; `ingest_seconds` is set once all of it is stored."""
 
     dataset: str
     file_sha256: str
@@ -25,11 +25,13 @@ class Contents(BaseModel):
 
 
 class Workplace:
+    """The folder of a run, with the node's data and the answers so far."""
+
     def __init__(self, folder: Path, dataset: Dataset) -> None:
         """Raises Invalid if the folder was made for other data."""
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        self.contents = _contents(folder / FILE, Contents.of(dataset))
+        self.contents = _contents(folder / FILE, WorkplaceContents.of(dataset))
 
     @property
     def data_dir(self) -> Path:
@@ -47,12 +49,12 @@ class Workplace:
         _write(self.folder / FILE, self.contents)
 
 
-def _contents(path: Path, wanted: Contents) -> Contents:
+def _contents(path: Path, wanted: WorkplaceContents) -> WorkplaceContents:
     if not path.exists():
         _write(path, wanted)
         return wanted
     try:
-        found = Contents.model_validate_json(path.read_bytes())
+        found = WorkplaceContents.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise Invalid(f"{path} is damaged; choose another --work folder") from error
     if found.model_copy(update={"ingest_seconds": None}) != wanted:
@@ -62,7 +64,7 @@ def _contents(path: Path, wanted: Contents) -> Contents:
     return found
 
 
-def _write(path: Path, contents: Contents) -> None:
+def _write(path: Path, contents: WorkplaceContents) -> None:
     fresh = path.with_suffix(".new")
     fresh.write_text(contents.model_dump_json(indent=2), encoding="utf-8")
     fresh.replace(path)

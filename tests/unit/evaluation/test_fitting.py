@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from lithify.errors import Invalid
-from lithify.evaluation.datasets import Question
-from lithify.evaluation.fitting import Example, fit_across
-from lithify.evaluation.fitting.crossing import shares_of
-from lithify.evaluation.fitting.examples import example
-from lithify.evaluation.fitting.listwise import fit_weights
+from lithify.evaluation.datasets import EvidenceQuestion
+from lithify.evaluation.fitting import make_example
+from lithify.evaluation.weight_fit import RankedExample, fit_across, fit_weights, shares_of
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.relevance import RelevanceWeights, Signals
 
@@ -16,15 +14,17 @@ WIDTH = len(RelevanceWeights._fields)
 LEXICAL = RelevanceWeights._fields.index("lexical")
 
 
-def made(random: np.random.Generator, conversation: str = "a", telling: int = LEXICAL, candidates: int = 12) -> Example:
+def made(
+    random: np.random.Generator, conversation: str = "a", telling: int = LEXICAL, candidates: int = 12
+) -> RankedExample:
     """One evidence turn that is told from the others by one signal; the others are noise."""
     signals = random.random((candidates, WIDTH))
     signals[:, telling] *= 0.3
     signals[0, telling] = 0.9
-    return Example(conversation, signals, np.arange(candidates) == 0, known=1)
+    return RankedExample(conversation, signals, np.arange(candidates) == 0, known=1)
 
 
-def examples(telling: tuple[int, int] = (LEXICAL, LEXICAL), seed: int = 7) -> list[Example]:
+def examples(telling: tuple[int, int] = (LEXICAL, LEXICAL), seed: int = 7) -> list[RankedExample]:
     random = np.random.default_rng(seed)
     return [made(random, name, signal) for name, signal in zip("ab", telling, strict=True) for _ in range(30)]
 
@@ -41,7 +41,7 @@ def test_the_same_examples_give_the_same_weights() -> None:
 
 
 def test_questions_without_evidence_among_their_candidates_do_not_disturb_the_fit() -> None:
-    lost = Example("a", np.ones((3, WIDTH)), np.zeros(3, dtype=np.bool_), known=2)
+    lost = RankedExample("a", np.ones((3, WIDTH)), np.zeros(3, dtype=np.bool_), known=2)
     assert fit_weights([*examples(), lost]) == fit_weights(examples())
 
 
@@ -64,16 +64,16 @@ def test_a_single_conversation_is_refused() -> None:
 
 
 def test_evidence_that_was_not_found_counts_against_the_recall() -> None:
-    found = Example("a", np.eye(WIDTH)[:2], np.array([True, False]), known=2)
+    found = RankedExample("a", np.eye(WIDTH)[:2], np.array([True, False]), known=2)
     assert shares_of(found, RelevanceWeights()) == [0.5, 0.5, 0.5]
-    nothing = Example("a", np.zeros((0, WIDTH)), np.zeros(0, dtype=np.bool_), known=1)
+    nothing = RankedExample("a", np.zeros((0, WIDTH)), np.zeros(0, dtype=np.bool_), known=1)
     assert shares_of(nothing, RelevanceWeights()) == [0.0, 0.0, 0.0]
 
 
 def test_an_example_holds_the_signals_of_turns_only() -> None:
-    question = Question("q", "a", "where?", "facts", frozenset({"e1", "e9"}), frozenset({"s"}), now=1)
+    question = EvidenceQuestion("q", "a", "where?", "facts", frozenset({"e1", "e9"}), frozenset({"s"}), now=1)
     turn = Candidate("1", "x", Scope.HISTORY, Kind.TURN, Signals(dense=0.5), source_turn="e1")
     copy = Candidate("2", "x", Scope.USER, Kind.MEMORY, Signals(dense=0.9), source_turn="e1")
-    made = example(question, [turn, copy])
+    made = make_example(question, [turn, copy])
     assert made.signals[:, 0].tolist() == [0.5]
     assert (made.is_evidence.tolist(), made.known) == ([True], 2)

@@ -8,9 +8,9 @@ import pytest
 from lithify.client import BatchResult, Memory
 from lithify.client.results import BatchItem, FieldError
 from lithify.errors import Invalid, Unavailable
-from lithify.evaluation import ingestion
+from lithify.evaluation import run as ingestion
 from lithify.evaluation.datasets import load_dataset
-from lithify.evaluation.ingestion import refuse_rejected, sent_turns, wait_until_stored
+from lithify.evaluation.run import make_turns, refuse_rejected, wait_until_stored
 from lithify.events.turn import TurnInput
 from tests.unit.evaluation.made_files import prepared
 
@@ -35,7 +35,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_turn_is_one_the_gateway_accepts(tmp_path: Path) -> None:
     conversation = load_dataset("locomo", prepared(tmp_path)).conversations[0]
-    turns = [TurnInput.model_validate(body) for body in sent_turns(conversation)]
+    turns = [TurnInput.model_validate(body) for body in make_turns(conversation)]
     assert [turn.user for turn in turns] == ["c1"] * 3
     assert [turn.event_id for turn in turns] == ["c1:D1:1", "c1:D1:2", "c1:D2:1"]
 

@@ -13,13 +13,12 @@ from lithify.assembly.recall.search import search
 from lithify.assembly.schema import SearchRequest
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Unavailable
-from lithify.evaluation.ablation import fused, measured_rows, ranked_by
+from lithify.evaluation.ablation import fuse_legs, make_variants, measure_variants, rank_by
 from lithify.evaluation.answers import Journal
-from lithify.evaluation.datasets import Conversation, Dataset, Question
-from lithify.evaluation.inside import Opened, Sitting, complete, scope_of
-from lithify.evaluation.question_vectors import KnownQuestions
-from lithify.evaluation.selector import BUDGETS, selections
-from lithify.evaluation.variants import variants
+from lithify.evaluation.datasets import Conversation, Dataset, EvidenceQuestion
+from lithify.evaluation.inside import IngestedMemory, SharedRetrieval, refuse_partial, scope_of
+from lithify.evaluation.question_vectors import QuestionVectorFile
+from lithify.evaluation.selector import BUDGETS, measure_selector
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.passages import ALONE
@@ -38,7 +37,7 @@ TALK = (
     "We were laying the tiles on March 29th until 8:15 pm.",
     "The weather was fine all week.",
 )
-QUESTION = Question(
+QUESTION = EvidenceQuestion(
     id="q1",
     conversation="ada",
     text="How many days passed between ordering the tiles and laying the tiles?",
@@ -56,67 +55,67 @@ def backend() -> str:
 
 
 @pytest.fixture
-async def memory(memories: VectorStore, hash_embedder: HashEmbedder) -> Opened:
+async def memory(memories: VectorStore, hash_embedder: HashEmbedder) -> IngestedMemory:
     shelf = Shelf(memories, hash_embedder)
     await shelf.talk(*TALK, tenant=DEFAULT_TENANT)
     watched = cast("VectorStore", Watched(memories))
     cascade = Cascade((8, 16, 32), (0.9, 0.9), deadline_ms=float("inf"))
-    return Opened(Retriever(watched, hash_embedder, shelf.analyser, shelf.executor), cascade)
+    return IngestedMemory(Retriever(watched, hash_embedder, shelf.analyser, shelf.executor), cascade)
 
 
 @pytest.fixture(autouse=True)
-def closed(memory: Opened) -> Iterator[None]:
+def closed(memory: IngestedMemory) -> Iterator[None]:
     yield
     memory.retriever.executor.shutdown()
 
 
 @pytest.mark.parametrize("profile", [BASE, SEED], ids=["recall", "seed"])
-async def test_a_sitting_ranks_as_search_does(memory: Opened, profile: Profile) -> None:
+async def test_a_sitting_ranks_as_search_does(memory: IngestedMemory, profile: Profile) -> None:
     request = SearchRequest(query=QUESTION.text, user="ada", limit=20, now=NOW)
     deadline = Deadline.after(60_000)
     answer = await search(memory.retriever, scope_of(QUESTION), request, profile, now_ms=NOW, deadline=deadline)
-    names = await Sitting(QUESTION).search(memory.retriever, profile)
+    names = await SharedRetrieval(QUESTION).search(memory.retriever, profile)
     assert names == tuple(hit.event_id for hit in answer.hits)
     assert len(names) == len(TALK)
 
 
-async def test_variants_that_only_rank_anew_share_one_retrieval(memory: Opened) -> None:
+async def test_variants_that_only_rank_anew_share_one_retrieval(memory: IngestedMemory) -> None:
     calls = cast("Watched", memory.retriever.store).calls
     # With the turns around, without them, and by the bare cosine of profile seed.
     for profile in (BASE, replace(BASE, window=ALONE), SEED):
-        await Sitting(QUESTION).search(memory.retriever, profile)
+        await SharedRetrieval(QUESTION).search(memory.retriever, profile)
     apart = len(calls)
-    sitting = Sitting(QUESTION)
-    for variant in variants(BASE):
+    sitting = SharedRetrieval(QUESTION)
+    for variant in make_variants(BASE):
         if not variant.tiered:
-            assert (await ranked_by(variant, memory, sitting)).turns
+            assert (await rank_by(variant, memory, sitting)).turns
     assert len(calls) == 2 * apart
 
 
-async def test_a_cascade_is_asked_apart_from_whole_vectors(memory: Opened) -> None:
-    sitting = Sitting(QUESTION)
+async def test_a_cascade_is_asked_apart_from_whole_vectors(memory: IngestedMemory) -> None:
+    sitting = SharedRetrieval(QUESTION)
     plain = await sitting.search(memory.retriever, BASE)
     assert set(await sitting.search(memory.by_tiers, BASE)) == set(plain)
     assert "count" in [name for name, _ in cast("Watched", memory.retriever.store).calls]
 
 
-async def test_every_variant_has_a_row_and_is_asked_once(memory: Opened, tmp_path: Path) -> None:
-    asked = list(variants(BASE))
+async def test_every_variant_has_a_row_and_is_asked_once(memory: IngestedMemory, tmp_path: Path) -> None:
+    asked = list(make_variants(BASE))
     with Journal(tmp_path / "answers.jsonl") as journal:
-        rows = await measured_rows(memory, DATASET, asked, journal, lambda *_: None)
+        rows = await measure_variants(memory, DATASET, asked, journal, lambda *_: None)
     assert [row.name for row in rows] == [variant.name for variant in asked]
     assert {row.scores["fraction"]["10"] for row in rows} == {1.0}
     calls = len(cast("Watched", memory.retriever.store).calls)
     with Journal(tmp_path / "answers.jsonl") as journal:
-        assert await measured_rows(memory, DATASET, asked, journal, lambda *_: None) == rows
+        assert await measure_variants(memory, DATASET, asked, journal, lambda *_: None) == rows
         assert len(cast("Watched", memory.retriever.store).calls) == calls
-        await measured_rows(memory, DATASET, asked[:1], journal, lambda *_: None)
+        await measure_variants(memory, DATASET, asked[:1], journal, lambda *_: None)
     assert len(cast("Watched", memory.retriever.store).calls) > calls
 
 
-async def test_the_selector_is_compared_for_questions_that_pass_its_guard_only(memory: Opened) -> None:
+async def test_the_selector_is_compared_for_questions_that_pass_its_guard_only(memory: IngestedMemory) -> None:
     plain = replace(QUESTION, id="q2", text="Which tiles?", evidence=frozenset({"s1"}))
-    found = await selections(memory.retriever, replace(DATASET, questions=(QUESTION, plain)), BASE)
+    found = await measure_selector(memory.retriever, replace(DATASET, questions=(QUESTION, plain)), BASE)
     assert [(row.category, row.questions, row.of, row.budget) for row in found] == [
         ("pairs", 1, 2, budget) for budget in sorted(BUDGETS)
     ]
@@ -130,12 +129,12 @@ def test_fusion_counts_places_and_not_scores() -> None:
         Candidate(name, "x", Scope.HISTORY, Kind.TURN, Signals(dense=dense, lexical=lexical), source_turn=name)
         for name, dense, lexical in rows
     ]
-    assert fused(candidates) == ("b", "a", "c")
+    assert fuse_legs(candidates) == ("b", "a", "c")
 
 
 def test_an_answer_in_part_gives_no_figures() -> None:
     with pytest.raises(Unavailable, match="the store is away"):
-        complete(FoundMemories(degraded=["the store is away"]))
+        refuse_partial(FoundMemories(degraded=["the store is away"]))
 
 
 class Counting(HashEmbedder):
@@ -148,19 +147,19 @@ class Counting(HashEmbedder):
 
 def test_a_question_is_embedded_once_and_known_to_the_next_run(tmp_path: Path) -> None:
     embedder = Counting(32, (8, 16, 32))
-    with KnownQuestions(embedder, tmp_path) as known:
+    with QuestionVectorFile(embedder, tmp_path) as known:
         first = known.embed_query("where?")
         assert known.embed_query("where?") is first
-    with KnownQuestions(embedder, tmp_path) as again:
+    with QuestionVectorFile(embedder, tmp_path) as again:
         assert again.embed_query("where?").tolist() == first.tolist()
     assert embedder.asked == 1
 
 
 def test_damaged_vectors_are_made_anew(tmp_path: Path) -> None:
     embedder = Counting(32, (8, 16, 32))
-    with KnownQuestions(embedder, tmp_path) as known:
+    with QuestionVectorFile(embedder, tmp_path) as known:
         known.embed_query("where?")
     [file] = tmp_path.iterdir()
     file.write_bytes(b"PK\x03\x04torn")
-    assert KnownQuestions(embedder, tmp_path).embed_query("where?").shape == (32,)
+    assert QuestionVectorFile(embedder, tmp_path).embed_query("where?").shape == (32,)
     assert embedder.asked == 2

@@ -5,15 +5,17 @@ from pathlib import Path
 import pytest
 
 from lithify.errors import Invalid
-from lithify.evaluation.answers import Answer, Journal, Packed, Ranking
+from lithify.evaluation.answers import Journal, PackedContext, RankedTurns, RecordedAnswer
 from lithify.evaluation.datasets import Dataset, load_dataset
 from lithify.evaluation.workplace import FILE, Workplace
 from tests.unit.evaluation.made_files import QUESTIONS, prepared
 
 
-def answer(question: str) -> Answer:
-    ranking = Ranking(turns=("c1:D1:1",), ms=1.5)
-    return Answer(question=question, rankings={"search": ranking}, packed={1000: Packed(turns=(), tokens=0, ms=2.0)})
+def answer(question: str) -> RecordedAnswer:
+    ranking = RankedTurns(turns=("c1:D1:1",), ms=1.5)
+    return RecordedAnswer(
+        question=question, rankings={"search": ranking}, packed={1000: PackedContext(turns=(), tokens=0, ms=2.0)}
+    )
 
 
 @pytest.fixture

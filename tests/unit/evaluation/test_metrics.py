@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from lithify.evaluation.metrics import first_places, fraction, judged, mean, mean_scores, ndcg, percentile
+from lithify.evaluation.metrics import first_places, fraction, mean, mean_scores, ndcg, percentile, score_ranking
 
 PAIR = frozenset({"a", "b"})
 
@@ -17,16 +17,16 @@ def test_fraction_counts_each_piece_of_evidence_once() -> None:
 
 def test_only_the_first_k_count() -> None:
     ranked = ["x", "a", "y", "z", "w", "b"]
-    assert judged(ranked, PAIR, 1) == {"fraction": 0.0, "any": 0.0, "all": 0.0, "ndcg": 0.0}
-    at_five = judged(ranked, PAIR, 5)
+    assert score_ranking(ranked, PAIR, 1) == {"fraction": 0.0, "any": 0.0, "all": 0.0, "ndcg": 0.0}
+    at_five = score_ranking(ranked, PAIR, 5)
     assert (at_five["fraction"], at_five["any"], at_five["all"]) == (0.5, 1.0, 0.0)
-    assert judged(ranked, PAIR, 10)["all"] == 1.0
+    assert score_ranking(ranked, PAIR, 10)["all"] == 1.0
 
 
 def test_all_means_all() -> None:
     trio = frozenset({"a", "b", "c"})
-    assert judged(["a", "b", "x"], trio, 5)["all"] == 0.0
-    assert judged(["a", "b", "c"], trio, 5)["all"] == 1.0
+    assert score_ranking(["a", "b", "x"], trio, 5)["all"] == 0.0
+    assert score_ranking(["a", "b", "c"], trio, 5)["all"] == 1.0
 
 
 def test_ndcg_is_one_for_the_best_order_and_falls_with_the_place() -> None:

@@ -5,22 +5,21 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lithify.evaluation.answers import Answer, Packed, Ranking
-from lithify.evaluation.asking import BASELINES, BUDGETS, SEARCH, SESSIONS
+from lithify.evaluation.answers import BASELINES, BUDGETS, SEARCH, SESSIONS, PackedContext, RankedTurns, RecordedAnswer
 from lithify.evaluation.datasets import Dataset, load_dataset
-from lithify.evaluation.report import Figures, Setup, figures
+from lithify.evaluation.report import EvaluationSetup, Figures, make_figures
 from lithify.evaluation.tables import summary, tables
 from tests.unit.evaluation.made_files import prepared
 
-SETUP = Setup("recall", "f" * 64, "all-minilm-l6-v2", "abc", 3.25)
+SETUP = EvaluationSetup("recall", "f" * 64, "all-minilm-l6-v2", "abc", 3.25)
 
 
-def answer(question: str, turns: tuple[str, ...], tokens: int, degraded: tuple[str, ...] = ()) -> Answer:
-    ranking = Ranking(turns=turns, ms=float(tokens))
-    return Answer(
+def answer(question: str, turns: tuple[str, ...], tokens: int, degraded: tuple[str, ...] = ()) -> RecordedAnswer:
+    ranking = RankedTurns(turns=turns, ms=float(tokens))
+    return RecordedAnswer(
         question=question,
         rankings=dict.fromkeys((SEARCH, SESSIONS, *BASELINES), ranking),
-        packed=dict.fromkeys(BUDGETS, Packed(turns=turns[:1], tokens=tokens, ms=1.0)),
+        packed=dict.fromkeys(BUDGETS, PackedContext(turns=turns[:1], tokens=tokens, ms=1.0)),
         degraded=degraded,
     )
 
@@ -34,7 +33,7 @@ def dataset(tmp_path: Path) -> Dataset:
 def report(dataset: Dataset) -> Figures:
     found = answer("q1", ("c1:D1:2",), 900)
     partly = answer("q2", ("noise", "c1:D2:1"), 1100, ("the query cannot be embedded",))
-    return figures(dataset, {"q1": found, "q2": partly}, SETUP)
+    return make_figures(dataset, {"q1": found, "q2": partly}, SETUP)
 
 
 def test_the_report_has_the_promised_keys(report: Figures, dataset: Dataset) -> None:

@@ -5,31 +5,29 @@ from pathlib import Path
 from typing import Any
 
 from lithify.errors import Invalid
-from lithify.evaluation.datasets.building import Asked, Line, build_dataset
-from lithify.evaluation.datasets.dates import read_date
-from lithify.evaluation.datasets.files import Row, checked, digest, read_json, read_list
-from lithify.evaluation.datasets.model import Dataset
+from lithify.evaluation.datasets.dataset import Dataset, SourceQuestion, SourceTurn, build_dataset
+from lithify.evaluation.datasets.files import FileRow, digest, parse_row, read_date, read_json, read_list
 
 CHAT = "chat.json"
 QUESTIONS = "probing_questions.json"
 
 
-class Message(Row):
+class BeamMessage(FileRow):
     id: str
     role: str
     content: str
     time_anchor: str | None = None
 
 
-class Batch(Row):
+class BeamBatch(FileRow):
     batch_number: str
-    turns: tuple[tuple[Message, ...], ...]
+    turns: tuple[tuple[BeamMessage, ...], ...]
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[BeamMessage]:
         return [message for turn in self.turns for message in turn]
 
 
-class Probe(Row):
+class Probe(FileRow):
     question: str
     source_chat_ids: Any = None
 
@@ -44,7 +42,7 @@ def load_beam(path: Path) -> Dataset:
 
 
 def chat_folders(path: Path) -> list[Path]:
-    """In the order of their numbers. Raises Invalid if there are none."""
+    """Finds the chats, in the order of their numbers. Raises Invalid if there are none."""
     folders = [path.resolve()] if (path / CHAT).exists() else [found.parent for found in path.glob(f"*/{CHAT}")]
     if not folders:
         raise Invalid(f"{path} holds neither {CHAT} nor folders with one")
@@ -56,17 +54,17 @@ def questions_file(chat: Path) -> Path:
     return nested if nested.exists() else chat / QUESTIONS
 
 
-def spoken_lines(file: Path) -> Iterator[Line]:
+def spoken_lines(file: Path) -> Iterator[SourceTurn]:
     """A batch is a session; its date stands at its first message."""
-    for batch in read_list(file, Batch):
+    for batch in read_list(file, BeamBatch):
         messages = batch.messages()
         anchor = next((message.time_anchor for message in messages if message.time_anchor), None)
         at = None if anchor is None else read_date(anchor)
         for message in messages:
-            yield Line(message.id, batch.batch_number, message.role, message.content, at)
+            yield SourceTurn(message.id, batch.batch_number, message.role, message.content, at)
 
 
-def questions_of(chat: Path) -> Iterator[Asked]:
+def questions_of(chat: Path) -> Iterator[SourceQuestion]:
     file = questions_file(chat)
     abilities = read_json(file)
     if not isinstance(abilities, dict):
@@ -75,9 +73,9 @@ def questions_of(chat: Path) -> Iterator[Asked]:
         if not isinstance(items, list):
             raise Invalid(f"{file}: {ability} must be a list of questions")
         for number, item in enumerate(items):
-            probe = checked(Probe, item, f"{file} {ability} {number}")
+            probe = parse_row(Probe, item, f"{file} {ability} {number}")
             evidence = list(message_ids(probe.source_chat_ids))
-            yield Asked(f"{chat.name}-{ability}-{number}", chat.name, probe.question, ability, evidence)
+            yield SourceQuestion(f"{chat.name}-{ability}-{number}", chat.name, probe.question, ability, evidence)
 
 
 def message_ids(value: Any) -> Iterator[str]:

@@ -1,6 +1,7 @@
-"""Reads benchmark files and says exactly where one of them is malformed."""
+"""Reads benchmark files and their dates, and says exactly where one of them is malformed."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lithify.errors import Invalid
 
 
-class Row(BaseModel):
+class FileRow(BaseModel):
     """Part of a benchmark's file; what the evaluation does not use may be there and is ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
 
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=FileRow)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -28,25 +29,25 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_json(path: Path) -> Any:
-    return _parsed(read_bytes(path), str(path))
+    return _parse_json(read_bytes(path), str(path))
 
 
 def read_rows(path: Path, row: type[R]) -> list[R]:
-    """The rows of a file with one JSON object a line; blank lines are skipped."""
+    """Reads the rows of a file with one JSON object a line; blank lines are skipped."""
     lines = enumerate(read_bytes(path).splitlines(), 1)
     where = ((f"{path} line {number}", line) for number, line in lines if line.strip())
-    return [checked(row, _parsed(line, place), place) for place, line in where]
+    return [parse_row(row, _parse_json(line, place), place) for place, line in where]
 
 
 def read_list(path: Path, row: type[R]) -> list[R]:
-    """The items of a file that holds one JSON list."""
+    """Reads the items of a file that holds one JSON list."""
     items = read_json(path)
     if not isinstance(items, list):
         raise Invalid(f"{path} must hold a JSON list, not {type(items).__name__}")
-    return [checked(row, item, f"{path} item {number}") for number, item in enumerate(items)]
+    return [parse_row(row, item, f"{path} item {number}") for number, item in enumerate(items)]
 
 
-def checked(row: type[R], value: Any, where: str) -> R:
+def parse_row(row: type[R], value: Any, where: str) -> R:
     try:
         return row.model_validate(value)
     except ValidationError as error:
@@ -56,15 +57,40 @@ def checked(row: type[R], value: Any, where: str) -> R:
 
 
 def digest(paths: Sequence[Path]) -> str:
-    """As of the files' contents in one: `cat FILES | sha256sum`."""
+    """Hashes the files' contents in one, as `cat FILES | sha256sum` does."""
     total = sha256()
     for path in paths:
         total.update(read_bytes(path))
     return total.hexdigest()
 
 
-def _parsed(content: bytes, where: str) -> Any:
+def _parse_json(content: bytes, where: str) -> Any:
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise Invalid(f"{where} is not JSON: {error}") from None
+
+
+FORMATS = (
+    "%I:%M %p on %d %B, %Y",  # LoCoMo: 1:56 pm on 8 May, 2023
+    "%Y/%m/%d (%a) %H:%M",  # LongMemEval: 2023/05/20 (Sat) 02:21
+    "%B-%d-%Y",  # BEAM: March-15-2024
+)
+
+
+def read_date(text: str) -> int:
+    """Returns milliseconds since 1970. Raises Invalid for what neither a benchmark nor ISO 8601 writes."""
+    for form in FORMATS:
+        try:
+            return _milliseconds(datetime.strptime(text.strip(), form))  # noqa: DTZ007 - the zone is set next
+        except ValueError:
+            continue
+    try:
+        return _milliseconds(datetime.fromisoformat(text.strip()))
+    except ValueError:
+        raise Invalid(f"date {text!r} is in no known form, e.g. '1:56 pm on 8 May, 2023' or ISO 8601") from None
+
+
+def _milliseconds(moment: datetime) -> int:
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return round(zoned.timestamp() * 1000)

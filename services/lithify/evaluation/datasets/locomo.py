@@ -8,10 +8,8 @@ from typing import Any
 from pydantic import Field
 
 from lithify.errors import Invalid
-from lithify.evaluation.datasets.building import Asked, Line, build_dataset
-from lithify.evaluation.datasets.dates import read_date
-from lithify.evaluation.datasets.files import Row, checked, digest, read_list
-from lithify.evaluation.datasets.model import Dataset
+from lithify.evaluation.datasets.dataset import Dataset, SourceQuestion, SourceTurn, build_dataset
+from lithify.evaluation.datasets.files import FileRow, digest, parse_row, read_date, read_list
 from lithify.evaluation.datasets.prepared import with_caption
 
 CATEGORIES = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop", 5: "adversarial"}
@@ -21,20 +19,20 @@ _SESSION = re.compile(r"session_(\d+)")
 _TURN = re.compile(r"D:?(\d+):(\d+)")
 
 
-class Spoken(Row):
+class LocomoTurn(FileRow):
     dia_id: str
     speaker: str
     text: str
     blip_caption: str | None = None
 
 
-class QuestionItem(Row):
+class QuestionItem(FileRow):
     question: str
     category: int
     evidence: tuple[str, ...] = ()
 
 
-class Sample(Row):
+class Sample(FileRow):
     sample_id: str
     conversation: dict[str, Any]
     qa: tuple[QuestionItem, ...] = Field(min_length=1)
@@ -49,7 +47,7 @@ def load_locomo(path: Path) -> Dataset:
     return build_dataset("locomo", digest([path]), lines, asked)
 
 
-def spoken_lines(sample: Sample, path: Path) -> Iterator[Line]:
+def spoken_lines(sample: Sample, path: Path) -> Iterator[SourceTurn]:
     """Sessions in the order of their numbers; some of the release have a date but no turns."""
     numbers = sorted(int(found[1]) for key in sample.conversation if (found := _SESSION.fullmatch(key)))
     for number in numbers:
@@ -59,16 +57,16 @@ def spoken_lines(sample: Sample, path: Path) -> Iterator[Line]:
         if not isinstance(date, str):
             raise Invalid(f"{where}: its date ({session}_date_time) is missing")
         for item in sample.conversation[session] or ():
-            said = checked(Spoken, item, where)
+            said = parse_row(LocomoTurn, item, where)
             text = with_caption(said.text, said.blip_caption)
-            yield Line(said.dia_id, session, said.speaker, text, read_date(date))
+            yield SourceTurn(said.dia_id, session, said.speaker, text, read_date(date))
 
 
-def questions_of(sample: Sample) -> Iterator[Asked]:
+def questions_of(sample: Sample) -> Iterator[SourceQuestion]:
     for number, item in enumerate(sample.qa):
         category = CATEGORIES.get(item.category, str(item.category))
         evidence = [turn for text in item.evidence for turn in evidence_turns(text)]
-        yield Asked(f"{sample.sample_id}-q{number}", sample.sample_id, item.question, category, evidence)
+        yield SourceQuestion(f"{sample.sample_id}-q{number}", sample.sample_id, item.question, category, evidence)
 
 
 def evidence_turns(text: str) -> list[str]:

@@ -4,32 +4,30 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lithify.errors import Invalid
-from lithify.evaluation.datasets.building import Asked, Line, build_dataset
-from lithify.evaluation.datasets.dates import read_date
-from lithify.evaluation.datasets.files import Row, digest, read_list
-from lithify.evaluation.datasets.model import Dataset
+from lithify.evaluation.datasets.dataset import Dataset, SourceQuestion, SourceTurn, build_dataset
+from lithify.evaluation.datasets.files import FileRow, digest, read_date, read_list
 
 # The official retrieval score leaves these out: the right answer is that nothing is known.
 ABSTENTION = "_abs"
 
 
-class Message(Row):
+class LongMemEvalMessage(FileRow):
     role: str
     content: str
     has_answer: bool = False
 
 
-class Instance(Row):
+class Instance(FileRow):
     question_id: str
     question_type: str
     question: str
     question_date: str
     haystack_session_ids: tuple[str, ...]
     haystack_dates: tuple[str, ...]
-    haystack_sessions: tuple[tuple[Message, ...], ...]
+    haystack_sessions: tuple[tuple[LongMemEvalMessage, ...], ...]
     answer_session_ids: tuple[str, ...]
 
-    def sessions(self) -> Iterator[tuple[str, str, tuple[Message, ...]]]:
+    def sessions(self) -> Iterator[tuple[str, str, tuple[LongMemEvalMessage, ...]]]:
         return zip(self.haystack_session_ids, self.haystack_dates, self.haystack_sessions, strict=True)
 
 
@@ -48,20 +46,20 @@ def refuse_uneven(item: Instance, path: Path) -> None:
         raise Invalid(f"{path} question {item.question_id}: sessions, their ids and their dates differ in number")
 
 
-def spoken_lines(item: Instance) -> Iterator[Line]:
+def spoken_lines(item: Instance) -> Iterator[SourceTurn]:
     for session, date, messages in item.sessions():
         for number, message in enumerate(messages):
-            yield Line(turn_name(session, number), session, message.role, message.content, read_date(date))
+            yield SourceTurn(turn_name(session, number), session, message.role, message.content, read_date(date))
 
 
-def question_of(item: Instance) -> Asked:
+def question_of(item: Instance) -> SourceQuestion:
     evidence = [
         turn_name(session, number)
         for session, _, messages in item.sessions()
         for number, message in enumerate(messages)
         if message.has_answer
     ]
-    return Asked(
+    return SourceQuestion(
         item.question_id,
         item.question_id,
         item.question,

@@ -3,17 +3,15 @@
 from collections import defaultdict
 from pathlib import Path
 
-from lithify.evaluation.datasets.building import Asked, Line, build_dataset
-from lithify.evaluation.datasets.dates import read_date
-from lithify.evaluation.datasets.files import Row, digest, read_rows
-from lithify.evaluation.datasets.model import Dataset
+from lithify.evaluation.datasets.dataset import Dataset, SourceQuestion, SourceTurn, build_dataset
+from lithify.evaluation.datasets.files import FileRow, digest, read_date, read_rows
 
 TURNS = "turns.jsonl"
 QUESTIONS = "questions.jsonl"
 UNSORTED = "all"  # the category of questions that have none
 
 
-class TurnRow(Row):
+class TurnRow(FileRow):
     conv: str
     id: str
     session: str
@@ -23,7 +21,7 @@ class TurnRow(Row):
     caption: str | None = None
 
 
-class QuestionRow(Row):
+class QuestionRow(FileRow):
     conv: str
     qid: str
     question: str
@@ -39,19 +37,19 @@ def is_prepared(path: Path) -> bool:
 def load_prepared(name: str, folder: Path) -> Dataset:
     """Raises Invalid, with file and line, where something is malformed or missing."""
     files = (folder / TURNS, folder / QUESTIONS)
-    lines: dict[str, list[Line]] = defaultdict(list)
+    lines: dict[str, list[SourceTurn]] = defaultdict(list)
     for row in read_rows(files[0], TurnRow):
         lines[row.conv].append(line_of(row))
     asked = [
-        Asked(row.qid, row.conv, row.question, row.category_name or row.category or UNSORTED, row.evidence)
+        SourceQuestion(row.qid, row.conv, row.question, row.category_name or row.category or UNSORTED, row.evidence)
         for row in read_rows(files[1], QuestionRow)
     ]
     return build_dataset(name, digest(files), lines, asked)
 
 
-def line_of(row: TurnRow) -> Line:
+def line_of(row: TurnRow) -> SourceTurn:
     at = None if row.date is None else read_date(row.date)
-    return Line(row.id, row.session, row.speaker, with_caption(row.text, row.caption), at)
+    return SourceTurn(row.id, row.session, row.speaker, with_caption(row.text, row.caption), at)
 
 
 def with_caption(text: str, caption: str | None) -> str:

@@ -1,11 +1,68 @@
-"""Turns what a benchmark's file says into conversations and questions: ids, roles, times, evidence."""
+"""What every benchmark comes down to: users with sessions of turns, and questions with known evidence."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from lithify.errors import Invalid
-from lithify.evaluation.datasets.model import Conversation, Dataset, Question, Role, Turn
+
+Role = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetTurn:
+    """A turn as it is sent: ids are unique over the whole data set, times in milliseconds."""
+
+    event_id: str
+    session: str
+    role: Role
+    text: str
+    ts: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Everything one user said and heard; the user is named like the conversation."""
+
+    id: str
+    turns: tuple[DatasetTurn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceQuestion:
+    """Asked about one conversation; `evidence` are event ids, `sessions` the sessions that hold the answer."""
+
+    id: str
+    conversation: str
+    text: str
+    category: str
+    evidence: frozenset[str]
+    sessions: frozenset[str]
+    now: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    name: str
+    sha256: str
+    conversations: tuple[Conversation, ...]
+    questions: tuple[EvidenceQuestion, ...]
+    skipped: int  # questions without evidence: nothing can be found for them
+    dangling: int  # evidence that names no turn of its conversation
+
+    @property
+    def turns(self) -> tuple[DatasetTurn, ...]:
+        return tuple(turn for conversation in self.conversations for turn in conversation.turns)
+
+    def first(self, conversations: int) -> Self:
+        """The same without the later conversations."""
+        kept = self.conversations[:conversations]
+        names = {conversation.id for conversation in kept}
+        questions = tuple(question for question in self.questions if question.conversation in names)
+        return replace(self, conversations=kept, questions=questions)
+
 
 SECOND_MS = 1_000
 # Where a file has no dates at all, any will do; turns and questions only need an order.
@@ -16,7 +73,7 @@ ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant"}
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceTurn:
     """One turn as the file has it; `at` is the date of its session."""
 
     id: str
@@ -27,7 +84,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SourceQuestion:
     """One question as the file has it; sessions unset are those of the evidence."""
 
     id: str
@@ -39,7 +96,9 @@ class Asked:
     at: int | None = None
 
 
-def build_dataset(name: str, sha256: str, lines: Mapping[str, Sequence[Line]], asked: Sequence[Asked]) -> Dataset:
+def build_dataset(
+    name: str, sha256: str, lines: Mapping[str, Sequence[SourceTurn]], asked: Sequence[SourceQuestion]
+) -> Dataset:
     """Raises Invalid where an id is used twice, or a question is about a conversation that is not there."""
     conversations = {conv: build_conversation(conv, spoken) for conv, spoken in lines.items()}
     _refuse_repeated("question", [question.id for question in asked])
@@ -50,32 +109,32 @@ def build_dataset(name: str, sha256: str, lines: Mapping[str, Sequence[Line]], a
     return Dataset(name, sha256, tuple(conversations.values()), answerable, skipped, dangling)
 
 
-def build_conversation(conversation: str, lines: Sequence[Line]) -> Conversation:
+def build_conversation(conversation: str, lines: Sequence[SourceTurn]) -> Conversation:
     spoken = [line for line in lines if line.text.strip()]
     _refuse_repeated(f"turn of {conversation}", [line.id for line in spoken])
-    roles, prefixed = roles_of([line.speaker for line in spoken])
+    roles, prefixed = assign_roles([line.speaker for line in spoken])
     turns = (
-        Turn(
-            event_id=qualified(conversation, line.id),
-            session=qualified(conversation, line.session),
+        DatasetTurn(
+            event_id=qualify(conversation, line.id),
+            session=qualify(conversation, line.session),
             role=roles[line.speaker],
             text=f"{line.speaker}: {line.text}" if prefixed else line.text,
             ts=ts,
             seq=seq,
         )
-        for line, ts, seq in placed(spoken)
+        for line, ts, seq in place_lines(spoken)
     )
     return Conversation(conversation, tuple(turns))
 
 
-def build_question(asked: Asked, conversation: Conversation) -> Question:
+def build_question(asked: SourceQuestion, conversation: Conversation) -> EvidenceQuestion:
     homes = {turn.event_id: turn.session for turn in conversation.turns}
-    evidence = {name for turn in asked.evidence if (name := qualified(conversation.id, turn)) in homes}
+    evidence = {name for turn in asked.evidence if (name := qualify(conversation.id, turn)) in homes}
     named = {homes[turn] for turn in evidence}
     if asked.sessions is not None:
-        named = {qualified(conversation.id, session) for session in asked.sessions} & set(homes.values())
+        named = {qualify(conversation.id, session) for session in asked.sessions} & set(homes.values())
     last = max((turn.ts for turn in conversation.turns), default=UNDATED_START_MS)
-    return Question(
+    return EvidenceQuestion(
         id=asked.id,
         conversation=conversation.id,
         text=asked.text,
@@ -86,7 +145,7 @@ def build_question(asked: Asked, conversation: Conversation) -> Question:
     )
 
 
-def roles_of(speakers: Sequence[str]) -> tuple[dict[str, Role], bool]:
+def assign_roles(speakers: Sequence[str]) -> tuple[dict[str, Role], bool]:
     """Role names stand for themselves; of named people the first is the user, and their names belong to the text."""
     names = list(dict.fromkeys(speakers))
     if all(name in ROLES for name in names):
@@ -94,7 +153,7 @@ def roles_of(speakers: Sequence[str]) -> tuple[dict[str, Role], bool]:
     return {name: "assistant" if place else "user" for place, name in enumerate(names)}, True
 
 
-def placed(lines: Sequence[Line]) -> Iterator[tuple[Line, int, int]]:
+def place_lines(lines: Sequence[SourceTurn]) -> Iterator[tuple[SourceTurn, int, int]]:
     """Each line with its time and its place in the session: a second apart, from the session's date on."""
     starts: dict[str, int] = {}
     spoken: Counter[str] = Counter()
@@ -106,12 +165,12 @@ def placed(lines: Sequence[Line]) -> Iterator[tuple[Line, int, int]]:
         spoken[line.session] += 1
 
 
-def qualified(conversation: str, name: str) -> str:
+def qualify(conversation: str, name: str) -> str:
     """Benchmarks number turns and sessions anew in each conversation; memory wants them unique."""
     return f"{conversation}:{name}"
 
 
-def _of(conversations: Mapping[str, Conversation], asked: Asked) -> Conversation:
+def _of(conversations: Mapping[str, Conversation], asked: SourceQuestion) -> Conversation:
     found = conversations.get(asked.conversation)
     if found is None:
         raise Invalid(f"question {asked.id!r} is about conversation {asked.conversation!r}, which has no turns")
