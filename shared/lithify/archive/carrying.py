@@ -38,7 +38,7 @@ class Carrier:
     store: VectorStore
     source: str
     target: str
-    told: StageProgress
+    progress: StageProgress
 
     async def carry(self, *, live: bool) -> Counter[str]:
         """Copies what the target lacks, and brings the state of its turns up to date; counted by kind, and as `state`.
@@ -57,7 +57,7 @@ class Carrier:
             counts.update(str(record.payload.get("kind")) for record in missing)
             counts["state"] += len(outdated)
             looked_at += len(page)
-            self.told(looked_at, total)
+            self.progress(looked_at, total)
         return counts
 
     async def _in_target(self, page: Sequence[Record], vectors: Sequence[str]) -> dict[str, Record]:

@@ -37,7 +37,7 @@ class Findings:
     damage: list[Damage] = field(default_factory=list)
 
 
-def read_archive(archive: Path, findings: Findings, told: StageProgress | None = None) -> Iterator[ArchivedEvent]:
+def read_archive(archive: Path, findings: Findings, progress: StageProgress | None = None) -> Iterator[ArchivedEvent]:
     """Yields every readable line, repeated ones too, segment by segment; also what an open segment holds so far.
 
     A segment that disappears meanwhile held forgotten events only. Raises Unavailable if the disk refuses.
@@ -49,8 +49,8 @@ def read_archive(archive: Path, findings: Findings, told: StageProgress | None =
     for path, size in sizes.items():
         yield from _read_segment(archive, path, findings)
         done += size
-        if told is not None:
-            told(done, total)
+        if progress is not None:
+            progress(done, total)
 
 
 def _size(path: Path) -> int:
@@ -117,10 +117,10 @@ class Newest:
         return True
 
 
-def index_newest(archive: Path, told: StageProgress | None = None) -> Newest:
+def index_newest(archive: Path, progress: StageProgress | None = None) -> Newest:
     """Reads everything once, since the newest form of an event may lie anywhere behind the others."""
     newest = Newest()
-    for archived in read_archive(archive, Findings(), told):
+    for archived in read_archive(archive, Findings(), progress):
         newest.note(archived)
     return newest
 

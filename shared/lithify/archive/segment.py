@@ -65,7 +65,14 @@ def parse_segment(data: bytes) -> ArchiveSegment:
         torn = flaws.pop().length
     if manifest is not None and not flaws and hashlib.sha256(data[:end]).hexdigest() != manifest.sha256:
         flaws.append(Flaw(0, end, "every block is whole, but the footer was made for others"))
-    return ArchiveSegment(data, end - torn, tuple(blocks), tuple(flaws), torn, manifest)
+    return ArchiveSegment(
+        data=data,
+        body_end=end - torn,
+        blocks=tuple(blocks),
+        flaws=tuple(flaws),
+        torn=torn,
+        manifest=manifest,
+    )
 
 
 def _walk(data: bytes, end: int) -> tuple[list[ArchiveBlock], list[Flaw]]:

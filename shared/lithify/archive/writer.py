@@ -129,7 +129,7 @@ class SegmentWriter:
             except BaseException:
                 lock.let_go()
                 raise
-        return cls(archive, name, lock, clock, rotation or Rotation())
+        return cls(archive, name, lock, clock=clock, rotation=rotation or Rotation())
 
     def append(self, lines: Sequence[ArchiveLine]) -> None:
         """The lines survive a power cut on return. Raises Unavailable when the disk refuses; then repeat all of them.

@@ -82,7 +82,7 @@ class Target:
                 "name": str(name),
                 "events": list(events),
             }:
-                return cls(tenant, TargetKind(kind), user, name, tuple(map(str, events)))
+                return cls(tenant, TargetKind(kind), user, name, events=tuple(map(str, events)))
         raise Invalid(f"these arguments name nothing that can be forgotten: {sorted(arguments)}")
 
 
@@ -93,7 +93,13 @@ def memory_target(tenant: str, record: Record) -> Target:
     """
     payload = record.payload
     said = () if payload.get("kind") == "summary" else (payload.get("event_id"), *payload.get("mentions", ()))
-    return Target(tenant, TargetKind.MEMORY, payload.get("user", SHARED), record.id, tuple(filter(None, said)))
+    return Target(
+        tenant=tenant,
+        kind=TargetKind.MEMORY,
+        user=payload.get("user", SHARED),
+        name=record.id,
+        events=tuple(filter(None, said)),
+    )
 
 
 def tombstone(kind: TargetKind, user: str, name: str) -> str:

@@ -46,7 +46,15 @@ async def search_cascade(
 
     A lower tier that fails counts as empty; the full one may raise.
     """
-    search = _Search(store, scope, collection, where, vector, limit, cascade)
+    search = _Search(
+        store=store,
+        scope=scope,
+        collection=collection,
+        where=where,
+        vector=vector,
+        limit=limit,
+        cascade=cascade,
+    )
     hits: list[Hit] = []
     trace: list[TierTrace] = []
     started = now()
@@ -99,7 +107,7 @@ class _Search:
         return best_first(scored)[: self.limit]
 
     async def _nearest(self, tier: str, count: int, *with_vectors: str) -> list[Hit]:
-        query = Query(self.where, tier, self._prefix(tier), count, with_vectors)
+        query = Query(self.where, tier, self._prefix(tier), count, with_vectors=with_vectors)
         [hits] = await self.store.query_batch(self.scope, self.collection, [query])
         return hits
 

@@ -45,15 +45,15 @@ class EdgeStore:
         await _run(self._writer, self._upsert, scope, collection, records)
 
     async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
-        shard = await self._shard(collection)
-        check_queries(queries, shard.spec)
+        opened = await self._open(collection)
+        check_queries(queries, opened.spec)
         asked = [(query, confine(scope, query.where)) for query in queries]
-        return await self._read(sum(query.limit for query in queries), shard.query_batch, asked)
+        return await self._read(sum(query.limit for query in queries), opened.query_batch, asked)
 
     async def fetch(
         self, scope: AnyTenant, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
     ) -> list[Record]:
-        return await fetch_in_order(self, scope, collection, ids, with_vectors)
+        return await fetch_in_order(self, scope, collection, ids, with_vectors=with_vectors)
 
     async def scroll(
         self,
@@ -67,12 +67,12 @@ class EdgeStore:
         with_vectors: Sequence[str] = (),
     ) -> Page:
         check_scroll(limit, after, with_vectors)
-        shard = await self._shard(collection)
-        return await self._read(limit, shard.scroll, confine(scope, where), limit, after, with_vectors)
+        opened = await self._open(collection)
+        return await self._read(limit, opened.scroll, confine(scope, where), limit, after, with_vectors)
 
     async def count(self, scope: AnyTenant, collection: str, where: Where, /) -> int:
-        shard = await self._shard(collection)
-        return await self._read(1, shard.count, confine(scope, where))
+        opened = await self._open(collection)
+        return await self._read(1, opened.count, confine(scope, where))
 
     async def delete(self, scope: AnyTenant, collection: str, where: Where, /) -> None:
         check_deletion(scope, where)
@@ -116,7 +116,7 @@ class EdgeStore:
         engine = StoreHealth("qdrant-edge", ready=True, version=version("qdrant-edge-py"))
         try:
             for spec in self._folder.specs():
-                await self._shard(spec.name)
+                await self._open(spec.name)
         except LithifyError as error:
             return StoreHealth(engine.engine, ready=False, version=engine.version, reason=str(error))
         return engine
@@ -127,9 +127,9 @@ class EdgeStore:
     # The writing thread looks the collection up itself: a write queued behind a switch goes where the name points then.
 
     def _upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record]) -> None:
-        shard = self._folder.open(collection)
-        check_records(scope, records, shard.spec)
-        shard.upsert(records, confine(scope, Where()))
+        opened = self._folder.open(collection)
+        check_records(scope, records, opened.spec)
+        opened.upsert(records, confine(scope, Where()))
 
     def _delete(self, collection: str, where: ScopedWhere) -> None:
         self._folder.open(collection).delete(where)
@@ -138,9 +138,9 @@ class EdgeStore:
         self._folder.open(collection).set_payloads(updates)
 
     def _set_vectors(self, collection: str, stored: ScopedWhere, tiers: TiersById) -> None:
-        shard = self._folder.open(collection)
-        check_tiers(tiers, shard.spec)
-        shard.set_vectors(stored, tiers)
+        opened = self._folder.open(collection)
+        check_tiers(tiers, opened.spec)
+        opened.set_vectors(stored, tiers)
 
     def _optimise(self, collection: str) -> bool:
         return self._folder.open(collection).optimise()
@@ -158,10 +158,10 @@ class EdgeStore:
         await asyncio.sleep(0)
         return found
 
-    async def _shard(self, collection: str) -> EdgeCollection:
+    async def _open(self, collection: str) -> EdgeCollection:
         """Opens a collection at its first use, by the writing thread, so that nobody opens it twice."""
-        shard = self._folder.find_open(collection)
-        return await _run(self._writer, self._folder.open, collection) if shard is None else shard
+        opened = self._folder.find_open(collection)
+        return await _run(self._writer, self._folder.open, collection) if opened is None else opened
 
 
 async def _run(executor: Executor, call: Callable[[*Args], T], *args: *Args) -> T:

@@ -66,10 +66,10 @@ class EdgeCollection:
     def create(cls, folder: Path, spec: CollectionSpec) -> "EdgeCollection":
         folder.mkdir()
         with engine_errors(folder):
-            shard = cls(folder, spec, edge.EdgeShard.create(str(folder), engine_config(spec)))
-        shard.index()
-        shard.flush()
-        return shard
+            opened = cls(folder, spec, edge.EdgeShard.create(str(folder), engine_config(spec)))
+        opened.index()
+        opened.flush()
+        return opened
 
     @classmethod
     def load(cls, folder: Path, spec: CollectionSpec) -> "EdgeCollection":
@@ -80,9 +80,9 @@ class EdgeCollection:
         if not folder.is_dir():
             raise Misconfigured(f"collection {spec.name} has lost its folder {folder}; restore it from a snapshot")
         with engine_errors(folder):
-            shard = cls(folder, spec, edge.EdgeShard.load(str(folder), engine_config(spec)))
-        shard.index()
-        return shard
+            opened = cls(folder, spec, edge.EdgeShard.load(str(folder), engine_config(spec)))
+        opened.index()
+        return opened
 
     def index(self) -> None:
         with engine_errors(self.folder):

@@ -1,4 +1,4 @@
-"""The folder of an Edge store: its lock, its catalogue, and the shards open in it."""
+"""The folder of an Edge store: its lock, its catalogue, and the collections open in it."""
 
 import shutil
 from pathlib import Path
@@ -38,7 +38,7 @@ class EdgeFolder:
         except BaseException:
             self._lock.let_go()
             raise
-        self._shards: dict[str, EdgeCollection] = {}  # by the folder of their records, which never changes
+        self._open: dict[str, EdgeCollection] = {}  # by the folder of their records, which never changes
         self._closed = False
 
     def specs(self) -> list[CollectionSpec]:
@@ -46,13 +46,13 @@ class EdgeFolder:
 
     def find_open(self, name: str) -> EdgeCollection | None:
         entry = self._entries.get(name)
-        return None if entry is None else self._shards.get(entry.folder)
+        return None if entry is None else self._open.get(entry.folder)
 
     def open(self, name: str) -> EdgeCollection:
         entry = self._entry(name)
-        if entry.folder not in self._shards:
-            self._shards[entry.folder] = EdgeCollection.load(self._path / entry.folder, entry.spec(name))
-        return self._shards[entry.folder]
+        if entry.folder not in self._open:
+            self._open[entry.folder] = EdgeCollection.load(self._path / entry.folder, entry.spec(name))
+        return self._open[entry.folder]
 
     def ensure(self, spec: CollectionSpec) -> None:
         entry = self._entries.get(spec.name)
@@ -66,7 +66,7 @@ class EdgeFolder:
         folder = place_of_records(spec.name, {entry.folder for entry in self._entries.values()})
         # No name points there: what lies there was left by a crash, before its first record or after its drop.
         shutil.rmtree(self._path / folder, ignore_errors=True)
-        self._shards[folder] = EdgeCollection.create(self._path / folder, spec)
+        self._open[folder] = EdgeCollection.create(self._path / folder, spec)
         self._commit(self._entries | {spec.name: CatalogueEntry(folder, spec.tiers, spec.fingerprint)})
 
     def switch(self, name: str, other: str) -> None:
@@ -76,11 +76,11 @@ class EdgeFolder:
         entry = self._entries.get(name)
         if entry is None:
             return
-        shard = self.find_open(name)
+        opened = self.find_open(name)
         self._commit({key: kept for key, kept in self._entries.items() if key != name})
-        if shard is not None:
-            del self._shards[entry.folder]
-            shard.close()
+        if opened is not None:
+            del self._open[entry.folder]
+            opened.close()
         shutil.rmtree(self._path / entry.folder)
 
     def snapshot(self, name: str, target: Path) -> Path:
@@ -101,8 +101,8 @@ class EdgeFolder:
             return
         self._closed = True
         try:
-            for shard in self._shards.values():
-                shard.close()
+            for opened in self._open.values():
+                opened.close()
         finally:
             self._lock.let_go()
 

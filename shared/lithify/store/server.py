@@ -96,7 +96,7 @@ class ServerStore:
     async def fetch(
         self, scope: AnyTenant, collection: str, ids: Sequence[str], /, with_vectors: Sequence[str] = ()
     ) -> list[Record]:
-        return await fetch_in_order(self, scope, collection, ids, with_vectors)
+        return await fetch_in_order(self, scope, collection, ids, with_vectors=with_vectors)
 
     async def scroll(
         self,

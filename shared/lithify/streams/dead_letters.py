@@ -171,13 +171,13 @@ class DeadLetters:
         self, scope: AnyTenant, partition: int, below: str, limit: int | None = None
     ) -> AsyncIterator[Letter]:
         """Yields letters of one partition, the last buried first, page by page."""
-        given = 0
+        yielded = 0
         while page := await self._page(partition, below, "-"):
             for letter in page:
-                if given == limit:
+                if yielded == limit:
                     return
                 if letter.belongs_to(scope):
-                    given += 1
+                    yielded += 1
                     yield letter
             below = f"({page[-1].id.buried}"
 

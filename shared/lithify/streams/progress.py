@@ -85,12 +85,20 @@ async def read_lag(redis: Redis, stream: str) -> list[Lag]:
         progress = await read_progress(redis, stream)
         seconds, micros = await redis.time()
         now_ms = seconds * 1000 + micros // 1000
-        return [await _lag(redis, stream, group, state, now_ms) for group, state in sorted(progress.items())]
+        groups = sorted(progress.items())
+        return [await _lag(redis, stream, group, progress=state, now_ms=now_ms) for group, state in groups]
 
 
 async def _lag(redis: Redis, stream: str, group: str, progress: GroupProgress, now_ms: int) -> Lag:
     unread, oldest = await count_unread(redis, stream, progress.last_delivered)
-    return Lag(stream, group, unread, progress.pending, _age(oldest, now_ms), _age(progress.lowest_pending, now_ms))
+    return Lag(
+        stream=stream,
+        group=group,
+        unread=unread,
+        pending=progress.pending,
+        oldest_unread_ms=_age(oldest, now_ms),
+        oldest_pending_ms=_age(progress.lowest_pending, now_ms),
+    )
 
 
 async def count_unread(

@@ -84,7 +84,9 @@ def archive_consumer(
     """
     streams = [keys.turns(partition) for partition in range(partitions)]
     fitting = replace(limits, batch=BATCH, max_attempts=NEVER_DEAD)
-    return Consumer(redis, streams, ARCHIVE, name, worker.handle, fitting, clock)
+    return Consumer(
+        redis, streams=streams, group=ARCHIVE, name=name, handler=worker.handle, settings=fitting, clock=clock
+    )
 
 
 def slot_name(worker_name: str | None) -> str:

@@ -29,7 +29,7 @@ class TurnGate:
     def decide(self, turn: StoredTurn, turn_scores: Sequence[float], near: Sequence[NearMemory]) -> GatedTurn:
         """Decides whether a turn is promoted, and into which memory; `near` are durable memories, best first."""
         worth = None if self.worth is None else self.worth(turn.text, turn.vector)
-        decision = gate(turn.text, turn_scores, repeated_scores(near, turn.event_id), self.config, worth)
+        decision = gate(turn.text, turn_scores, repeated_scores(near, turn.event_id), config=self.config, worth=worth)
         # Merged by a delivery whose record of it is lost: it stays promoted, whatever is known by now.
         merged = next((memory.id for memory in near if turn.event_id in memory.mentions), None)
         if merged is not None or not decision.promote:
