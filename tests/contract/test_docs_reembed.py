@@ -14,7 +14,7 @@ from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT
 from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.node.parts import Model, collection_spec
-from lithify.node.reembed import MIDDLE, Reembed, Report, moved
+from lithify.node.reembed import MIDDLE, Reembed, ReembedReport, reembed_everything
 from lithify.store import LEXICAL, TIER_NAMES, VectorStore, Where
 from lithify.store.memory_record import COLLECTION as MEMORIES
 from tests.contract.docs_parts import ACME, ANALYSER, REPO, RIVAL, TIDES, Desk, Fragile, open_desk, refs
@@ -75,7 +75,7 @@ async def test_moved_documents_are_those_the_new_model_would_have_made(desk: Des
     with pytest.raises(Misconfigured, match="lithify reembed"):
         await desk.store.ensure(Space.of(NEW).spec)
     count = len(await desk.records())
-    report = await moved(reembed(desk))
+    report = await reembed_everything(reembed(desk))
     await desk.store.ensure(Space.of(NEW).spec)
     assert report.documents is not None
     assert (report.documents.records, report.documents.embedded, report.documents.failed) == (count, 4, 0)
@@ -98,14 +98,14 @@ async def test_a_run_killed_between_memories_and_documents_goes_on_with_the_docu
     assert first.documents is None
     with pytest.raises(Misconfigured, match="collection docs holds vectors"):
         await desk.store.ensure(Space.of(NEW).spec)
-    assert (await moved(reembed(desk))).documents is not None
+    assert (await reembed_everything(reembed(desk))).documents is not None
     await desk.store.ensure(Space.of(NEW).spec)
-    again = (await moved(reembed(desk))).documents
+    again = (await reembed_everything(reembed(desk))).documents
     assert again is not None
     assert again.embedded == 0
 
 
 async def test_where_there_are_no_documents_only_memories_move(desk: Desk) -> None:
     await desk.store.drop(COLLECTION)
-    assert (await moved(reembed(desk))).documents is None
-    assert "already" in describe_reembedding(Report(documents=Report()), "new")
+    assert (await reembed_everything(reembed(desk))).documents is None
+    assert "already" in describe_reembedding(ReembedReport(documents=ReembedReport()), "new")

@@ -12,7 +12,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError  # noqa: A004
 
 from lithify.errors import Misconfigured
-from lithify.node.redis_binary import ServerBinary, preferred
+from lithify.node.redis_binary import ServerBinary, prefer_writer
 from lithify.node.redis_server import SOCKET_PATH_LIMIT, EmbeddedRedis, ServerDied
 from lithify.streams import open_consumer
 from tests.redis_fixtures import chosen_binary
@@ -174,4 +174,4 @@ async def test_only_the_owner_may_enter_the_folder(tmp_path: Path) -> None:
 )
 def test_a_folder_is_opened_by_the_product_that_wrote_it(written_by: str | None, chosen: str) -> None:
     found = [ServerBinary(Path("a"), "redis", (7, 0)), ServerBinary(Path("b"), "valkey", (9, 1))]
-    assert preferred(found, written_by).product == chosen
+    assert prefer_writer(found, written_by).product == chosen

@@ -18,7 +18,7 @@ from lithify.cli.rebuild import describe_rebuild
 from lithify.embedding import HashEmbedder, Vectors
 from lithify.errors import Invalid, Unavailable
 from lithify.events import TenantScope
-from lithify.node.rebuild import NotVerified, Report
+from lithify.node.rebuild import NotVerified, RebuildReport
 from lithify.store import EdgeStore, Record, Where, point_id
 from lithify.store.memory_record import COLLECTION
 from tests.integration.rebuild_parts import System, emptied, event_ids, hash_model, memorable, turns
@@ -274,8 +274,10 @@ async def test_a_build_begun_with_another_model_starts_over(system: System, monk
 
 
 def test_the_summary_says_how_to_remove_what_is_kept() -> None:
-    told = describe_rebuild(Report(archived=3, verified=2, ignored=1, carried={"memory": 4}, kept="memories-rebuild-1"))
+    told = describe_rebuild(
+        RebuildReport(archived=3, verified=2, ignored=1, carried={"memory": 4}, kept="memories-rebuild-1")
+    )
     assert "2 turns verified" in told
     assert "4 memory" in told
     assert "memories-rebuild-1; remove them with `lithify rebuild --drop-old`" in told
-    assert "drop-old" not in describe_rebuild(Report())
+    assert "drop-old" not in describe_rebuild(RebuildReport())

@@ -10,7 +10,7 @@ from qdrant_client import AsyncQdrantClient
 from lithify.cli.rebuild import describe_reembedding
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, TenantScope
-from lithify.node.reembed import PREFIX, NotVerified, Report
+from lithify.node.reembed import PREFIX, ReembedNotVerified, ReembedReport
 from lithify.store import Record, ServerStore, Where
 from lithify.store.memory_record import COLLECTION
 from lithify.store.migration import id_in_family
@@ -72,7 +72,7 @@ async def test_a_second_run_has_nothing_to_do(move: Move) -> None:
     first = await move.reembed().run()
     moved = await move.contents()
     await move.store.drop(first.kept or "")
-    assert await move.reembed().run() == Report()
+    assert await move.reembed().run() == ReembedReport()
     assert await move.contents() == moved
 
 
@@ -116,7 +116,7 @@ async def test_records_that_would_share_an_id_stop_the_move(move: Move) -> None:
     [record] = turn_points(turns(1, 500), move.old)
     await move.put([replace(record, id=turn_points(turns(1, 501), move.old)[0].id), record])
     former = await move.contents()
-    with pytest.raises(NotVerified, match="share an id"):
+    with pytest.raises(ReembedNotVerified, match="share an id"):
         await move.reembed().run()
     assert await move.contents() == former
 
@@ -246,8 +246,8 @@ def test_the_id_under_another_family_is_the_one_its_writer_would_give() -> None:
 
 
 def test_the_summary_says_what_to_do_next() -> None:
-    told = describe_reembedding(Report(records=3, embedded=2, kept=f"{PREFIX}x"), "nomic")
+    told = describe_reembedding(ReembedReport(records=3, embedded=2, kept=f"{PREFIX}x"), "nomic")
     assert "3 records moved to nomic: 2 embedded" in told
     assert "LITHIFY_EMBEDDING_PROFILE=nomic" in told
     assert "reembed --drop-old" in told
-    assert "already" in describe_reembedding(Report(), "nomic")
+    assert "already" in describe_reembedding(ReembedReport(), "nomic")

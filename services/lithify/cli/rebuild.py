@@ -10,7 +10,7 @@ import typer
 from lithify.cli.console import emit_json, talk
 from lithify.cli.progress import StageBars
 from lithify.node import reembed as reembedding
-from lithify.node.rebuild import Report, drop_kept, run_rebuild
+from lithify.node.rebuild import RebuildReport, drop_kept, run_rebuild
 from lithify.settings import load_settings
 from lithify.telemetry import configure_logs
 
@@ -51,7 +51,7 @@ def report_dropped(names: list[str], as_json: bool) -> None:
         talk.print(f"removed {', '.join(names)}" if names else "nothing was kept", markup=False)
 
 
-def report_rebuilt(report: Report, as_json: bool) -> None:
+def report_rebuilt(report: RebuildReport, as_json: bool) -> None:
     for damage in report.damage:
         talk.print(f"damaged: {damage}", markup=False, soft_wrap=True)
     if as_json:
@@ -60,7 +60,7 @@ def report_rebuilt(report: Report, as_json: bool) -> None:
     talk.print(describe_rebuild(report), markup=False, soft_wrap=True)
 
 
-def describe_rebuild(report: Report) -> str:
+def describe_rebuild(report: RebuildReport) -> str:
     carried = ", ".join(f"{count} {kind}" for kind, count in sorted(report.carried.items()) if count) or "nothing"
     lines = [
         f"{report.archived} archived events: {report.verified} turns verified, {report.embedded} of them embedded now, "
@@ -100,9 +100,9 @@ def reembed(
         talk.print(describe_reembedding(report, settings.embedding_profile), markup=False, soft_wrap=True)
 
 
-def describe_reembedding(report: reembedding.Report, profile: str) -> str:
-    documents = report.documents or reembedding.Report()
-    if replace(report, documents=None) == reembedding.Report() == documents:
+def describe_reembedding(report: reembedding.ReembedReport, profile: str) -> str:
+    documents = report.documents or reembedding.ReembedReport()
+    if replace(report, documents=None) == reembedding.ReembedReport() == documents:
         return f"the memories have the vectors of {profile} already"
     lines = [
         f"{report.records} records moved to {profile}: {report.embedded} embedded now, {report.failed} could not be "

@@ -40,7 +40,8 @@ def child_node(data_dir: Path, settings: Mapping[str, str]) -> Iterator[ChildNod
     The folder stays. Raises Unavailable with the end of its log if the node ends or is not ready in time.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    port, log = free_port(), data_dir / "node.log"
+    port = free_port()
+    log = data_dir / "node.log"
     environment = os.environ | {"LITHIFY_DATA_DIR": str(data_dir), "LITHIFY_PORT": str(port), **settings}
     with log.open("ab") as output:
         process = subprocess.Popen(

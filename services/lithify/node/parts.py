@@ -64,7 +64,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class ProcessParts:
-    """What the services, workers and jobs of a process are built from; `loaded` is None where no model is needed."""
+    """Holds what services, workers and jobs are built from; `loaded` is None where no model is needed."""
 
     settings: Settings
     redis: RedisParts

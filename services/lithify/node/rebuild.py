@@ -43,9 +43,10 @@ class NotVerified(LithifyError):
 
 
 @dataclass(slots=True)
-class Report:
-    """What this run did: of the distinct `archived` events, `ignored` ones never become memory, `refused` ones cannot.
+class RebuildReport:
+    """Counts what this run did.
 
+    Of the distinct `archived` events, `ignored` ones never become memory, `refused` ones cannot.
     `verified` turns are in the new collection; `embedded` says how many of them this run made. `late` turns came
     while names were switched. `kept` is the name the former collection has now.
     """
@@ -64,7 +65,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Rebuild:
-    """One rebuild, possibly of several runs: a killed one goes on, and embeds nothing twice."""
+    """Makes the collection anew, possibly in several runs: a killed one goes on, and embeds nothing twice."""
 
     store: VectorStore
     model: Model
@@ -74,12 +75,12 @@ class Rebuild:
     caught_up: Callable[[], Awaitable[None]]
     progress: Progress
     clock: Clock
-    report: Report = field(default_factory=Report)
+    report: RebuildReport = field(default_factory=RebuildReport)
 
-    async def run(self) -> Report:
+    async def run(self) -> RebuildReport:
         """Raises Unavailable while another one runs or a part is away, NotVerified if the result is not right."""
         with whole_archive(self.archive):
-            checkpoint = await self._resumed() or self._begun()
+            checkpoint = await self._resume() or self._begin()
             if checkpoint.step is RebuildStep.BUILDING:
                 await self._build(checkpoint.collection)
                 checkpoint = await self._switch(checkpoint)
@@ -87,8 +88,8 @@ class Rebuild:
             clear_checkpoint(self.archive)
         return self.report
 
-    async def _resumed(self) -> Checkpoint | None:
-        """A switch that may have happened is not repeated: the marker travels with the new records."""
+    async def _resume(self) -> Checkpoint | None:
+        """Goes on after a killed run; a switch that may have happened is not repeated, for the marker came with it."""
         checkpoint = Checkpoint.read(self.archive)
         if checkpoint is None:
             return None
@@ -100,7 +101,7 @@ class Rebuild:
             return None
         return checkpoint
 
-    def _begun(self) -> Checkpoint:
+    def _begin(self) -> Checkpoint:
         checkpoint = Checkpoint(f"{PREFIX}{self.clock()}", self.model.embedder.fingerprint)
         checkpoint.write(self.archive)
         return checkpoint
@@ -145,7 +146,8 @@ class Rebuild:
         """Embed and store; returns the ids of those that cannot be. One such event must not take its batch along."""
         if not events:
             return set()
-        model, loop = self.model, asyncio.get_running_loop()
+        model = self.model
+        loop = asyncio.get_running_loop()
         try:
             make = partial(make_records, events, model.embedder, model.analyser)
             await self.store.upsert(EVERY_TENANT, collection, await loop.run_in_executor(model.executor, make))
@@ -165,7 +167,7 @@ class Rebuild:
         self.report.refused += refused
 
     async def _verify(self, collection: str, expected: Mapping[bytes, bytes]) -> None:
-        """Every expected turn is there as it should be; what an earlier run left besides is removed."""
+        """Checks that every expected turn is there as it should be; removes what an earlier run left besides."""
         total = await self.store.count(EVERY_TENANT, collection, Where())
         looked_at = right = 0
         async for page in pages(self.store, collection):
@@ -230,7 +232,7 @@ def is_recallable(event: Event) -> bool:
 
 
 def digest(payload: Mapping[str, Any]) -> bytes:
-    """Of what the event decides: the rest was added later and is carried over."""
+    """Digests what the event decides: the rest was added later and is carried over."""
     decided = {name: payload[name] for name in DECIDED if name in payload}
     return hashlib.blake2b(orjson.dumps(decided, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
@@ -240,7 +242,7 @@ def marker(checkpoint: Checkpoint) -> Record:
     return Record(point_id(MARKER, MARKER, checkpoint.collection, MARKER), {"tenant": MARKER, "kind": MARKER})
 
 
-async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, progress: Progress) -> Report:
+async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, progress: Progress) -> RebuildReport:
     """Raises Misconfigured if a node is running on the data folder, whose embedded parts serve one process."""
     if not settings.archive:
         # Waiting for the archive would also leave a group behind that nobody reads for, and nothing would be trimmed.
@@ -251,7 +253,16 @@ async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, progres
         redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
         caught_up = partial(archive_everything, settings, archive, redis)
-        rebuild = Rebuild(store, model, archive, settings.embed_batch_turns, carry, caught_up, progress, system_clock)
+        rebuild = Rebuild(
+            store=store,
+            model=model,
+            archive=archive,
+            batch=settings.embed_batch_turns,
+            carry=carry,
+            caught_up=caught_up,
+            progress=progress,
+            clock=system_clock,
+        )
         return await rebuild.run()
 
 

@@ -26,22 +26,22 @@ class ServerBinary:
 
 
 def choose_binary(written_by: str | None) -> ServerBinary:
-    """The first usable server, preferring the product that wrote the data folder: another may not read its files."""
+    """Returns the first usable server, rather of the product that wrote the folder: another may not read its files."""
     found = [binary for path in _candidates() if (binary := inspect_binary(path)) and binary.version >= OLDEST]
     if not found:
         raise Misconfigured(
             f"no Redis server of version {OLDEST[0]}.{OLDEST[1]} or newer was found: "
             "install redis-server or valkey-server, or set LITHIFY_REDIS_URL"
         )
-    return preferred(found, written_by)
+    return prefer_writer(found, written_by)
 
 
-def preferred(found: Sequence[ServerBinary], written_by: str | None) -> ServerBinary:
+def prefer_writer(found: Sequence[ServerBinary], written_by: str | None) -> ServerBinary:
     return next((binary for binary in found if binary.product == written_by), found[0])
 
 
 def inspect_binary(path: Path) -> ServerBinary | None:
-    """What a server says about itself; None if it is none."""
+    """Asks a program for its name and version; returns None if it is no such server."""
     try:
         reply = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=True)  # noqa: S603
     except (OSError, subprocess.SubprocessError):

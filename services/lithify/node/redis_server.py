@@ -78,7 +78,10 @@ class EmbeddedRedis:
         return self._process
 
     async def start(self) -> None:
-        """Ready for commands on return. Raises Misconfigured if the folder is in use or the server cannot start."""
+        """Starts the server, which is ready for commands on return.
+
+        Raises Misconfigured if the folder is in use or the server cannot start.
+        """
         self._claim_folder()
         self._stopping = False
         try:
@@ -92,7 +95,7 @@ class EmbeddedRedis:
             raise
 
     async def stop(self) -> None:
-        """Everything accepted is on disk on return."""
+        """Ends the server; everything accepted is on disk on return."""
         self._stopping = True
         if self._process is not None and self._process.returncode is None:
             await _end(self._process)
@@ -100,7 +103,7 @@ class EmbeddedRedis:
         self._node_lock.let_go()
 
     async def watch(self) -> None:
-        """Return after `stop()`; raise ServerDied, with the last lines of its log, if the server ends by itself."""
+        """Returns after `stop()`; raises ServerDied, with the last lines of its log, if the server ends by itself."""
         code = await self.process.wait()
         if not self._stopping:
             raise ServerDied(
@@ -129,7 +132,7 @@ class EmbeddedRedis:
             )
 
     async def _end_orphan(self) -> None:
-        """End a server whose node was killed. It shares the lock, so while that is held its pid cannot be another's."""
+        """Ends a server whose node was killed. While it holds the lock that it shares, its pid cannot be another's."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._server_lock.acquire():
                 return
@@ -177,7 +180,8 @@ class EmbeddedRedis:
 
     async def _until_ready(self) -> None:
         clock = asyncio.get_running_loop().time
-        started, limit = clock(), STARTUP_S
+        started = clock()
+        limit = STARTUP_S
         async with Redis.from_url(self.url, socket_timeout=1, retry=Retry(NoBackoff(), 0)) as client:
             while (answer := await _ask(client)) != "ready":
                 if self.process.returncode is not None:
@@ -205,11 +209,12 @@ _DURABLE: Final = (
 
 
 def address_for(socket_path: Path) -> Address:
-    """A unix socket only its owner can open; where its path is too long, a loopback port with a password."""
+    """Chooses a unix socket only its owner can open; where its path is too long, a loopback port with a password."""
     if len(os.fsencode(socket_path)) <= SOCKET_PATH_LIMIT:
         config = ("port 0", f"unixsocket {socket_path.name}", "unixsocketperm 700")
         return Address(f"unix://{quote(str(socket_path))}", config)
-    port, password = _free_port(), secrets.token_urlsafe(24)
+    port = _free_port()
+    password = secrets.token_urlsafe(24)
     config = ("bind 127.0.0.1", f"port {port}", f"requirepass {password}")
     return Address(f"redis://:{password}@127.0.0.1:{port}", config)
 

@@ -37,12 +37,12 @@ Digests = dict[bytes, bytes]
 """Of every record by its new id: what its payload is to be."""
 
 
-class NotVerified(LithifyError):
+class ReembedNotVerified(LithifyError):
     """The new collection does not hold what the present one holds; nothing was switched."""
 
 
 @dataclass(slots=True)
-class Report:
+class ReembedReport:
     """`records` are in the new collection, `embedded` of them by this run; `failed` ones have their words only, and
     backfill tries again. `late` ones were written while names were switched. `kept` is what the former records are
     called now; None with no records means that nothing was to be done. `documents` is the same about the chunks of
@@ -54,12 +54,15 @@ class Report:
     failed: int = 0
     late: int = 0
     kept: str | None = None
-    documents: "Report | None" = None
+    documents: "ReembedReport | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reembed:
-    """Possibly of several runs: the store itself tells where a killed one was, and nothing is embedded twice."""
+    """Makes the vectors anew, possibly in several runs.
+
+    The store itself tells where a killed one was, and nothing is embedded twice.
+    """
 
     store: VectorStore
     model: Model
@@ -68,10 +71,10 @@ class Reembed:
     fence_s: float
     progress: Progress
     collection: str = COLLECTION
-    report: Report = field(default_factory=Report)
+    report: ReembedReport = field(default_factory=ReembedReport)
 
-    async def run(self) -> Report:
-        """Raises Misconfigured if there is nothing to re-embed, NotVerified if the result is not right."""
+    async def run(self) -> ReembedReport:
+        """Raises Misconfigured if there is nothing to re-embed, ReembedNotVerified if the result is not right."""
         specs = {spec.name: spec for spec in await self.store.collections()}
         present = specs.get(self.collection)
         if present is None:
@@ -94,7 +97,7 @@ class Reembed:
 
     @property
     def _name(self) -> str:
-        """Of the new records until the switch, of the former ones from then on: the fingerprints tell which."""
+        """Names the new records until the switch, the former ones from then on: the fingerprints tell which."""
         return f"{self.collection}{MIDDLE}{self._fingerprint[:NAME_DIGITS]}"
 
     async def _prepare(self, begun: CollectionSpec | None) -> None:
@@ -121,20 +124,22 @@ class Reembed:
         seen = changed = 0
         total = await self.store.count(EVERY_TENANT, source, Where())
         async for page in pages(self.store, source, vectors=True):
-            wanted = await self._translated(source, page)
+            wanted = await self._translate(source, page)
             expected |= {UUID(record.id).bytes: payload_digest(record.payload) for record in wanted}
-            for part in batched(await self._outdated(target, wanted), self.batch):
+            for part in batched(await self._find_outdated(target, wanted), self.batch):
                 await self._write(target, part)
                 crash_point("reembed_batch")
                 changed += len(part)
             seen += len(page)
             self.progress(stage, seen, total)
         if len(expected) != seen:
-            raise NotVerified(f"{seen - len(expected)} of {seen} records would share an id; {source} is as it was")
+            raise ReembedNotVerified(
+                f"{seen - len(expected)} of {seen} records would share an id; {source} is as it was"
+            )
         return expected, changed
 
-    async def _translated(self, source: str, page: Sequence[Record]) -> list[Record]:
-        """As they are to be, save the vectors: under their new ids, pointing to new ids, with the words they had."""
+    async def _translate(self, source: str, page: Sequence[Record]) -> list[Record]:
+        """Returns them as they are to be, save the vectors: under and pointing to new ids, with the words they had."""
         links = {link for record in page for link in linked_ids(record.payload)}
         targets = {found.id: found for found in await self.store.fetch(EVERY_TENANT, source, list(links))}
         family = self.model.embedder.manifest.family
@@ -144,16 +149,16 @@ class Reembed:
             for record in page
         ]
 
-    async def _outdated(self, target: str, wanted: Sequence[Record]) -> list[Record]:
+    async def _find_outdated(self, target: str, wanted: Sequence[Record]) -> list[Record]:
         stored = await self.store.fetch(EVERY_TENANT, target, [record.id for record in wanted])
         digests = {record.id: payload_digest(record.payload) for record in stored}
         return [record for record in wanted if digests.get(record.id) != payload_digest(record.payload)]
 
     async def _write(self, target: str, records: Sequence[Record], *, reuse: bool = True) -> None:
-        """With `reuse`, vectors that are there already for the same text are not made again."""
+        """Embeds and stores; with `reuse`, vectors that are there already for the same text are not made again."""
         twins = await self._twins(target, records) if reuse else {}
         fresh = [r for r in records if is_embedded(r) and record_text(twins.get(r.id)) != record_text(r)]
-        made = {id_: TextVectors(twin.vectors) for id_, twin in twins.items()} | await self._embedded(fresh)
+        made = {id_: TextVectors(twin.vectors) for id_, twin in twins.items()} | await self._embed(fresh)
         manifest = self.model.embedder.manifest
         ready = [attach_vectors(r, made[r.id], manifest) if r.id in made else replace(r, vectors={}) for r in records]
         await self.store.upsert(EVERY_TENANT, target, ready)
@@ -163,8 +168,9 @@ class Reembed:
         found = await self.store.fetch(EVERY_TENANT, target, ids, with_vectors=TIER_NAMES)
         return {twin.id: twin for twin in found if twin.vectors}
 
-    async def _embedded(self, records: Sequence[Record]) -> dict[str, TextVectors]:
-        loop, texts = asyncio.get_running_loop(), [record_text(record) or "" for record in records]
+    async def _embed(self, records: Sequence[Record]) -> dict[str, TextVectors]:
+        loop = asyncio.get_running_loop()
+        texts = [record_text(record) or "" for record in records]
         made = await loop.run_in_executor(self.model.executor, embed_each, texts, self.model.embedder)
         failed = sum(one.error is not None for one in made)
         self.report.failed += failed
@@ -172,12 +178,12 @@ class Reembed:
         return {record.id: one for record, one in zip(records, made, strict=True)}
 
     async def _prune(self, expected: Mapping[bytes, bytes]) -> None:
-        """What was forgotten since an earlier pass, or an earlier run, must not come back."""
+        """Removes what was forgotten since an earlier pass, or an earlier run: it must not come back."""
         async for page in pages(self.store, self._name):
             await self._remove(self._name, [r.id for r in page if UUID(r.id).bytes not in expected])
         count = await self.store.count(EVERY_TENANT, self._name, Where())
         if count != len(expected):
-            raise NotVerified(f"of {len(expected)} records {count} are in {self._name}; run it again")
+            raise ReembedNotVerified(f"of {len(expected)} records {count} are in {self._name}; run it again")
 
     async def _remove(self, collection: str, ids: Sequence[str]) -> None:
         if ids:
@@ -199,7 +205,7 @@ class Reembed:
         """A record that stood in the new collection and is missing there now was forgotten after the switch."""
         left = set(expected)
         async for page in pages(self.store, self._name, vectors=True):
-            wanted = await self._translated(self._name, page)
+            wanted = await self._translate(self._name, page)
             found = await self.store.fetch(EVERY_TENANT, self.collection, [record.id for record in wanted])
             present = {record.id for record in found}
             for part in batched(late_records(wanted, expected, present), self.batch):
@@ -219,12 +225,13 @@ class Reembed:
         await self.store.set_payload(EVERY_TENANT, self.collection, Where().ids([record.id]), changed)
 
     async def _mend(self, former: str) -> None:
-        """Vectors of the former model that a service wrote before it saw the switch."""
-        stray, place = Where().equals("embedding", former), self.collection
+        """Makes anew the vectors of the former model that a service wrote before it saw the switch."""
+        stray = Where().equals("embedding", former)
+        place = self.collection
         while records := (
             await self.store.scroll(EVERY_TENANT, place, stray, limit=self.batch, with_vectors=("l3", "lexical"))
         ).records:
-            wanted = await self._translated(place, records)
+            wanted = await self._translate(place, records)
             await self._write(place, wanted, reuse=False)
             await self._remove(place, [*{record.id for record in records} - {record.id for record in wanted}])
             self.report.late += len(wanted)
@@ -235,12 +242,12 @@ def late_records(wanted: Iterable[Record], expected: Digests, present: Container
 
 
 def changed_records(wanted: Iterable[Record], expected: Digests, present: Container[str]) -> list[Record]:
-    """Those whose former record was changed after the last pass had seen it."""
+    """Returns those whose former record was changed after the last pass had seen it."""
     known = [(record, expected.get(UUID(record.id).bytes)) for record in wanted if record.id in present]
     return [record for record, seen in known if seen not in (None, payload_digest(record.payload))]
 
 
-async def run_reembed(settings: Settings, progress: Progress) -> Report:
+async def run_reembed(settings: Settings, progress: Progress) -> ReembedReport:
     """Raises Misconfigured if a node is running on the data folder, whose embedded store serves one process."""
     arm(settings.crash_at)
     async with AsyncExitStack() as stack:
@@ -249,19 +256,21 @@ async def run_reembed(settings: Settings, progress: Progress) -> Report:
         fence_s = 0.0 if settings.qdrant_url is None else 2 * SPEC_AGE_S
         # Forgetting waits: what is forgotten here could otherwise come back from the copy.
         with whole_archive(settings.archive_folder):
-            return await moved(Reembed(store, model, settings.embed_batch_turns, fence_s, progress))
+            return await reembed_everything(
+                Reembed(store=store, model=model, batch=settings.embed_batch_turns, fence_s=fence_s, progress=progress)
+            )
 
 
-async def moved(memories: Reembed) -> Report:
-    """The memories, then the documents: a run that was killed between the two goes on with the documents."""
+async def reembed_everything(memories: Reembed) -> ReembedReport:
+    """Moves the memories, then the documents: a run that was killed between the two goes on with the documents."""
     report = await memories.run()
     if any(spec.name == DOCS for spec in await memories.store.collections()):
-        report.documents = await replace(memories, collection=DOCS, report=Report()).run()
+        report.documents = await replace(memories, collection=DOCS, report=ReembedReport()).run()
     return report
 
 
 async def open_unchecked(settings: Settings, stack: AsyncExitStack) -> VectorStore:
-    """Without the check that its vectors are the configured model's: that they are not is why we are here."""
+    """Opens the store unchecked: that its vectors are not those of the configured model is why we are here."""
     store = connect_store(settings)
     stack.push_async_callback(store.close)
     await once_reachable("store", store.collections)

@@ -41,7 +41,7 @@ class Worker(Protocol):
 
 @dataclass(slots=True)
 class Workload:
-    """What a process does until it is stopped: answer, work, and what goes on in the background beside that.
+    """Lists what a process does until it is stopped: answer, work, and what goes on in the background beside that.
 
     `checks` and `levels` are what its port for probes and metrics tells.
     """

@@ -40,7 +40,7 @@ OpenWorker = Callable[[ProcessParts, AsyncExitStack], Awaitable[OpenedWorker]]
 
 @dataclass(frozen=True, slots=True)
 class WorkerKind:
-    """What there is to know about a kind of worker: its group, the stream it reads, and how it is opened.
+    """Says what there is to know about a kind of worker: its group, the stream it reads, and how it is opened.
 
     `is_wanted` says whether an installation with these settings has it: its streams then keep what it has not read.
     One without a `title` is no process of its own; it runs beside the jobs it asks for.

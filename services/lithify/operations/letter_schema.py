@@ -33,7 +33,7 @@ class LetterPage(BaseModel):
 
 
 class LetterDetail(LetterSummary):
-    """With the original payload, field by field; bytes that are not UTF-8 appear as \\x escapes."""
+    """Adds the original payload, field by field; bytes that are not UTF-8 appear as \\x escapes."""
 
     payload: dict[str, str]
 

@@ -29,7 +29,7 @@ def status_router(checks: HealthChecks, reader: PipelineReader, pulse: Pulse, ac
 
     @router.get("/status")
     async def status(scope: TenantScope = caller) -> dict[str, Any]:
-        """What the tenant has stored, what waits, and how well the parts are."""
+        """Tell what the tenant has stored, what waits, and how well the parts are."""
         return await describe_process(scope, checks, reader)
 
     @router.get("/overview", dependencies=[caller])

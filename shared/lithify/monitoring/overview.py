@@ -40,7 +40,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class SearchableDelay:
     """Says how long a turn takes from accepted to found, at the slowest embedding worker; None while none says."""
 
     p50_ms: int | None
@@ -62,7 +62,7 @@ class Overview:
 
     at: int
     stages: tuple[Stage, ...]
-    accept_to_searchable: Latency
+    accept_to_searchable: SearchableDelay
     throughput: Throughput
     dead_letters: DeadLetterState
     workers: WorkersAlive
@@ -75,7 +75,7 @@ def overview_of(reading: Reading) -> Overview:
     return Overview(
         at=figures.at,
         stages=stages_of(figures.streams),
-        accept_to_searchable=latency_of(figures.workers),
+        accept_to_searchable=delay_of(figures.workers),
         throughput=reading.throughput,
         dead_letters=figures.dead,
         workers=WorkersAlive(max(beats, default=None), len(beats), sum(worker.ready for worker in figures.workers)),
@@ -103,11 +103,11 @@ def state_of_group(group: GroupState) -> StageState:
     return state_of(group.unread + group.pending, max(group.oldest_unread_ms, group.oldest_pending_ms))
 
 
-def latency_of(workers: Iterable[Heartbeat]) -> Latency:
+def delay_of(workers: Iterable[Heartbeat]) -> SearchableDelay:
     outcomes = [worker.outcomes for worker in workers if worker.kind == EMBED]
     p50 = [outcome["lateness_p50_ms"] for outcome in outcomes if "lateness_p50_ms" in outcome]
     p95 = [outcome["lateness_p95_ms"] for outcome in outcomes if "lateness_p95_ms" in outcome]
-    return Latency(max(p50, default=None), max(p95, default=None))
+    return SearchableDelay(max(p50, default=None), max(p95, default=None))
 
 
 def _stage(name: str, groups: list[GroupState]) -> Stage:

@@ -21,8 +21,8 @@ Every process counts what it does and tells it in Prometheus's text format. This
 - `/metrics`, `/livez` and `/readyz` on `LITHIFY_METRICS_PORT` of every process, workers and jobs included: open to
   whoever reaches the port. It answers nobody's data, and belongs into a network of its own.
 
-The second one is off by default. The files in `deploy/` set it to 9464 and keep it inside the deployment. There,
-`/livez` fails when a loop has not come around for five minutes, and `/readyz` while a dependency is away.
+The second one is off by default. The files in `deploy/` set it to 9464 and keep it inside the deployment. On both
+ports `/livez` fails when a loop has not come around for five minutes, and `/readyz` while a dependency is away.
 
 No metric is labelled by tenant, user or event: the number of series does not grow with use. Beside those below there
 are the usual `process_*` metrics of memory, processor time and open files.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lithify.monitoring.overview import BEHIND_MS, STUCK_MS, Latency, StageState, latency_of, stages_of, state_of
+from lithify.monitoring.overview import BEHIND_MS, STUCK_MS, SearchableDelay, StageState, delay_of, stages_of, state_of
 from tests.unit.monitoring.figures_parts import group, heartbeat, stream
 
 
@@ -41,5 +41,5 @@ def test_lateness_is_that_of_the_slowest_embedding_worker() -> None:
         heartbeat("b", lateness_p50_ms=30, lateness_p95_ms=40),
         heartbeat("c", kind="gate", lateness_p50_ms=999, lateness_p95_ms=999),
     ]
-    assert latency_of(workers) == Latency(30, 90)
-    assert latency_of([heartbeat()]) == Latency(None, None)
+    assert delay_of(workers) == SearchableDelay(30, 90)
+    assert delay_of([heartbeat()]) == SearchableDelay(None, None)
