@@ -1,4 +1,4 @@
-"""Rank fusion and weighted fusion of a lexical and a vector list."""
+"""Two result lists become one ranking or a shortlist (spec 10 §5)."""
 
 from datetime import date
 from random import Random
@@ -8,8 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.duplicates import Passage, diversify, relative_relevance
-from lithify.memory.ranking.fusion import Fused, RankedHit, fuse_ranks, fuse_weighted
+from lithify.memory.ranking.fusion import Fused, RankedHit, fuse_ranks, fuse_weighted, relative_scores, shortlist
 from lithify.memory.ranking.recency import date_in_path, decay_factor
+
+
+def test_a_record_good_in_both_lists_beats_the_best_of_one() -> None:
+    assert shortlist({"a": 0.8, "b": 0.6}, {"b": 9.0, "c": 12.0}, 3) == ["b", "a", "c"]
+
+
+def test_ties_go_by_id_and_the_size_is_kept() -> None:
+    assert shortlist({"b": 1.0, "a": 1.0, "c": 0.5}, {}, 2) == ["a", "b"]
+    assert shortlist({}, {}, 2) == []
+
+
+def test_scores_are_relative_to_the_best_of_their_list() -> None:
+    assert relative_scores({"a": 4.0, "b": -1.0}) == {"a": 1.0, "b": 0.0}
+
 
 hit_lists = st.lists(st.builds(RankedHit, st.sampled_from("abcdefgh"), st.floats(-1.0, 1.0)), max_size=10)
 

@@ -20,12 +20,23 @@ from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, 
 from lithify.memory.temporal.query import read_temporal_query
 
 NOW_MS = 1_700_000_000_000
+
+
 VISA = "How many days did I wait to get the visa after mailing the passport?"
+
+
 HARD, SOFT = "Never reveal the keys.", "Prefer short answers."
+
+
 BOTH_PROFILES = pytest.mark.parametrize("profile", [SEED, RECALL], ids=["seed", "recall"])
 
+
 plain_words = ["quiet", "cafe", "near", "museum", "visa", "passport", "suggest", "a", "tea", "Biscuit", "?", "駅"]
+
+
 plain_queries = st.lists(st.sampled_from(plain_words), max_size=10).map(" ".join)
+
+
 texts = st.lists(
     st.sampled_from(["visa", "passport", "mailing", "4/2", "Monday", "<b>", "駅前", "wait", "museum", "2024-08-11"]),
     min_size=1,

@@ -1,14 +1,11 @@
-"""Spec 08: the budget's arithmetic, degraded mode, and what is finally injected."""
+"""What is injected under a budget (spec 08)."""
 
-import math
 from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from lithify.memory.prompt.budget import Shortage, degraded_reasons, memory_budget, plan_budgets
+from lithify.memory.prompt.budget import Shortage, degraded_reasons, plan_budgets
 from lithify.memory.prompt.composition import (
     Composition,
     Cut,
@@ -23,9 +20,10 @@ from lithify.memory.prompt.rendering import block_overhead
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.profile import SEED, Profile
 from lithify.memory.turn import Turn
-from tests.unit.memory.candidate_samples import PROFILES
 
 EXAMPLE = replace(SEED, tail_fraction=0.4)
+
+
 ALTERNATING = [Turn(f"t{i}", float(i), "user" if i % 2 == 0 else "assistant", "x") for i in range(10)]
 
 
@@ -112,10 +110,6 @@ def test_no_budget_at_all_is_degraded_once_there_is_a_rule() -> None:
     assert str(reserve) == "the hard rules need 50 tokens, their reserve is 40"
 
 
-def test_rounding_does_not_degrade() -> None:
-    assert degraded_reasons(100.0, 30.0 + 1e-10, 70.0, 0.3) == ()
-
-
 def test_guidance_takes_its_share_before_recall() -> None:
     guidance, recalled = priced("e", 10, 5, 1), priced("m", 30, 60, 1)
     result = composed(100, [], [], [], recalled, guidance=guidance)
@@ -141,46 +135,9 @@ def test_access_counts_grow_once_for_what_was_injected() -> None:
     assert composed(100, [], [], [], priced("m", 1), guidance=[shared]).accessed == ("m0",)
 
 
-def test_the_memory_budget_is_a_share_of_the_hosts() -> None:
-    assert memory_budget(8000, SEED) == 2000
-    assert memory_budget(-5, SEED) == memory_budget(math.nan, SEED) == 0.0
-
-
-def test_overhead_is_taken_off_first() -> None:
-    assert plan_budgets(500, 100, 0, 0, [], SEED).tau == 400
-    assert plan_budgets(50, 100, 0, 0, [], SEED).tau == 0
-    assert plan_budgets(math.nan, 0, 0, 0, [], SEED).tau == 0
-
-
 def test_costs_come_from_what_is_injected() -> None:
     rule, entry = rule_item("r", "Be <kind>."), entry_item("m", "<b>", "system", "recalled", "t1")
     assert rule.body == "Be <kind>."
     assert entry.body == '<entry role="unknown" source="recalled">&lt;b&gt;</entry>'
     assert entry.source_turn == "t1"
     assert rule_item("r", "x", len).cost == len("[M9999] \n") + 1
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-@settings(max_examples=200, deadline=None)
-@given(
-    tau=st.floats(0, 3000) | st.integers(0, 3000),
-    hard=st.integers(0, 800),
-    base=st.integers(0, 800),
-    soft=st.lists(st.integers(1, 200), max_size=8),
-    overhead=st.integers(0, 120),
-)
-def test_budgets_always_add_up(
-    profile: Profile, tau: float, hard: int, base: int, soft: list[int], overhead: int
-) -> None:
-    budgets = plan_budgets(tau, overhead, hard, base, soft, profile)
-    assert budgets.soft == sum(soft[: budgets.soft_count]) <= max(budgets.soft_limit, 0.0)
-    assert budgets.degraded == (
-        hard + base > budgets.tau + 1e-9
-        or (profile.hard_fraction is not None and hard > profile.hard_fraction * budgets.tau + 1e-9)
-    )
-    assert budgets.tail_limit >= base - 1e-6  # the mandatory turns always fit below the cap of the tail
-    for tail in (base, budgets.tail_limit):
-        left = budgets.retrieval(tail)
-        assert 0.0 <= budgets.guidance(tail) <= left
-        if not budgets.degraded:
-            assert hard + budgets.soft + tail + left <= max(tau - overhead, 0.0) + 1e-6

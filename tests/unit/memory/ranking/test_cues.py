@@ -2,7 +2,19 @@
 
 import pytest
 
-from lithify.memory.ranking.cues import asks_for_latest, asks_something, asks_when, is_said_by, name_words, substance
+from lithify.memory.ranking.cues import (
+    asks_for_latest,
+    asks_something,
+    asks_when,
+    is_said_by,
+    keywords,
+    name_words,
+    substance,
+    words,
+)
+from lithify.memory.ranking.profile import SEED
+from lithify.memory.ranking.scoring import score_pass2
+from tests.unit.memory.candidate_samples import NOW, candidate
 
 
 @pytest.mark.parametrize(
@@ -55,3 +67,25 @@ def test_substance_grows_to_a_full_turn_and_no_further(tokens: int, expected: fl
 )
 def test_a_speaker_the_question_names_is_recognised(text: str, query: str, said: bool) -> None:
     assert is_said_by(text, name_words(query)) is said
+
+
+def test_keywords_are_literal_words_of_three_letters_or_more() -> None:
+    """spec 08.5"""
+    found = keywords("Where does the lexer store its cache?")
+    assert found == ("where", "does", "the", "lexer", "store", "its", "cache")
+    text = "Note: the lexer keeps cache_dir in its own folder"
+    [covering] = score_pass2([candidate(text=text)], found, SEED, NOW, 0)
+    assert covering.coverage == pytest.approx(0.4285714, abs=1e-6)
+    assert keywords("!!") == ()
+    row = score_pass2([candidate(dense=0.9, age_s=0)], (), SEED, NOW, 0)[0]
+    assert row.coverage == 0.0
+    assert row.score == pytest.approx(0.5 * 0.9 / 1.3)
+
+
+def test_other_scripts_have_words_too() -> None:
+    assert keywords("Où est l'été à Köln? ab") == ("est", "été", "köln")
+    assert keywords("東京駅 café") == ("東京", "京駅", "café")
+    assert keywords("茶 ab東京cde") == ("東京", "cde")
+    assert words("茶 ab東京c_1") == ["茶", "ab", "東京", "c_1"]
+    assert keywords("Добрый день, мир и я") == ("добрый", "день", "мир")
+    assert keywords("cache CACHE Cache_1 x2") == ("cache", "cache_1")

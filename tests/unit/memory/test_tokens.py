@@ -1,10 +1,10 @@
-"""The check of the token estimator against a real tokenizer."""
+"""The token estimator (spec 02) and its calibration."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.tokens import TokenSample, calibrate_tokens
+from lithify.memory.tokens import TokenSample, calibrate_tokens, estimate_tokens
 
 samples = st.builds(
     TokenSample,
@@ -56,3 +56,20 @@ def test_shares_are_shares_and_the_low_ratio_is_below_the_mean_of_equals(group: 
         assert (row.worst_shortfall > 0.0) == (row.undercounted_share > 0.0)
         ratios = [len(s.text) / s.tokens for s in group if s.script == row.script]
         assert min(ratios) - 1e-9 <= row.chi_low <= max(ratios) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("z", 1),
+        ("green boats", 3),
+        ("東京駅前広場", 4),
+        ("Добрый день", 5),
+        ("meet at 東京 station at noon", 17),
+        ("crème brûlée", 3),
+    ],
+)
+def test_host_estimator_switches_by_script(text: str, tokens: int) -> None:
+    """spec 02.9"""
+    assert estimate_tokens(text) == tokens

@@ -12,6 +12,8 @@ from lithify.errors import Invalid, Misconfigured
 from lithify.memory.vectors.tiers import mean_vector, tier_vector, tier_vectors, window_spans
 
 DIMS = (64, 256, 768)
+
+
 PROFILE_DIMS = (DIMS, (64, 128, 384), (64, 192, 384))
 
 

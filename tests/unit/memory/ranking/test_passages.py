@@ -15,10 +15,24 @@ from lithify.memory.ranking.passages import (
     passage_cosines,
     passage_words,
     rarity,
+    session_priors,
     spread_cosines,
 )
 
+
+def test_the_best_passage_vouches_for_its_session() -> None:
+    priors = session_priors(np.array([0.2, 0.8, 0.4, 0.9]), ["s", "s", "t", None])
+    assert priors == pytest.approx([1.0, 1.0, 0.5, None])
+
+
+def test_a_list_without_sessions_has_no_priors() -> None:
+    assert session_priors(np.array([0.5]), [None]) == [None]
+    assert session_priors(np.array([]), []) == []
+
+
 WINDOW = Window(before=(0.5,), after=(0.2,))
+
+
 TALK = [("ada", "s", 1), ("ada", "s", 2), ("ada", "s", 3)]
 
 

@@ -17,11 +17,20 @@ from lithify.memory.temporal.projection import (
 from lithify.memory.temporal.query import Guard, Reason, TemporalQuery
 
 WEIGHTS = TemporalWeights()
+
+
 BOTH_PROFILES = pytest.mark.parametrize("profile", [SEED, RECALL], ids=["seed", "recall"])
 
+
 unit = st.floats(0.0, 1.0)
+
+
 anything = st.floats() | st.just(0.5)
+
+
 slot_sets = st.frozensets(st.integers(0, 3))
+
+
 pools = st.lists(
     st.builds(TemporalCandidate, st.uuids().map(str), unit, unit, unit, slot_sets),
     max_size=12,

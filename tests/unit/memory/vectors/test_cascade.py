@@ -21,8 +21,14 @@ from lithify.memory.vectors.tiers import tier_vector
 from tests.unit.memory.tier_store import TierStore
 
 NOMIC = Cascade(dims=(64, 256, 768), thresholds=(0.65, 0.75))
+
+
 SMALL = Cascade(dims=(2, 4, 8), thresholds=(0.65, 0.75))
+
+
 FULL_ONLY = Cascade(dims=(8,), thresholds=())
+
+
 CASCADES = (NOMIC, SMALL)
 
 

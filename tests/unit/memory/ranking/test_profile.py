@@ -1,7 +1,7 @@
 """The two profiles, their domains, and candidates read from stored metadata."""
 
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, fields, replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.authority import AuthorityWeights
-from lithify.memory.ranking.candidate import Candidate, Kind, PerScope, Scope, read_candidate
+from lithify.memory.ranking.candidate import PerScope, Scope
 from lithify.memory.ranking.passages import ALONE, Window
 from lithify.memory.ranking.profile import MOST_HITS, RECALL, SEED, HybridWeights, Profile, TemporalWeights
-from lithify.memory.ranking.relevance import RelevanceWeights, Signals
+from lithify.memory.ranking.relevance import RelevanceWeights
 from lithify.memory.ranking.scoring import score_pass2
 from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_numbers
 
@@ -146,63 +146,3 @@ def test_the_digest_names_the_parameters_and_nothing_else() -> None:
     assert len(SEED.digest()) == 64
     assert {f.name for f in fields(SEED)} == set(asdict(SEED))
     assert replace(SEED, kappa=0.31).digest() != SEED.digest()
-
-
-@dataclass(frozen=True)
-class Stored:
-    """Metadata of a record as anybody may have written them."""
-
-    text: object = None
-    kind: object = None
-    role: object = None
-    ts: object = None
-    decay_rate: object = None
-    authority: object = None
-    anchors: object = None
-    event_id: object = None
-    hop_targets: object = None
-
-
-def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
-    wrong = Stored(
-        text=5,
-        kind="poem",
-        ts="yesterday",
-        decay_rate=[0.5],
-        authority="high",
-        anchors=math.nan,
-        event_id="",
-        hop_targets="r1",
-    )
-    plain = Candidate("r", "", Scope.USER, Kind.TURN)
-    assert read_candidate("r", Scope.USER, wrong, Signals()) == plain
-    assert read_candidate("r", Scope.USER, Stored(kind=7), Signals()) == plain
-
-
-def test_stored_metadata_is_read() -> None:
-    stored = Stored(
-        text="hello",
-        kind="summary",
-        role="assistant",
-        ts=5,
-        decay_rate=0.25,
-        authority=0.5,
-        anchors=1,
-        event_id="t1",
-        hop_targets=["a", 7, "", "b"],
-    )
-    memory = read_candidate("r", Scope.SESSION, stored, Signals(dense=0.1, session=0.4))
-    assert memory == Candidate(
-        id="r",
-        text="hello",
-        scope=Scope.SESSION,
-        kind=Kind.SUMMARY,
-        signals=Signals(dense=0.1, session=0.4),
-        role="assistant",
-        ts=5.0,
-        decay_rate=0.25,
-        authority=0.5,
-        anchors=1.0,
-        source_turn="t1",
-        hop_targets=("a", "b"),
-    )

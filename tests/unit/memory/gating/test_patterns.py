@@ -6,6 +6,7 @@ from lithify.memory.gating.patterns import PATTERN_SETS, count_matches, fires
 
 GP1, GP2 = PATTERN_SETS["gp1"], PATTERN_SETS["gp2"]
 
+
 FIRING = {
     "t1": ["```\nx\n```", "a ```b``` c"],
     "t2": ["a/b", "./a", "../x/y.py", "and/or", "2/15"],
@@ -31,6 +32,7 @@ FIRING = {
     "s3": ["func TestX", "test(x)", "it(a", "describe(b"],
     "s4": ["// note", "x\n  // note", "/** doc", "a /// b"],
 }
+
 
 SILENT = {
     "t1": ["``````", "```x", "`x`"],
@@ -87,6 +89,7 @@ GP2_FIRING = {
     "q2": ["ERR_X", "EINVAL", "E42", "Http 404", "500 people"],
     "s3": ['it("works")', "test(x)", "describe('a')", "func TestX("],
 }
+
 
 GP2_SILENT = {
     "t2": ["and/or", "km/h", "2/15", "12/05/2026", "1.2/3-4/5", "https://x.y/a/b", "C:/x/y", "a/b", "/5", "x/1.2"],

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.candidate import Candidate, Scope
-from lithify.memory.ranking.duplicates import distinct_turns, drop_shown
+from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import SEED, Profile
 from lithify.memory.ranking.scoring import Scored
@@ -64,27 +63,6 @@ def test_the_copy_of_a_found_turn_is_not_hopped_to() -> None:
     copies = {"copy": candidate("copy", source_turn="t1")}
     projected = merge_projection([Projected.of(s) for s in direct], plan_hops(direct, SEED), copies)
     assert [p.candidate.id for p in projected] == ["a"]
-
-
-def test_the_same_turn_is_kept_once_by_its_better_copy() -> None:
-    """spec 08.15"""
-    session = found("session-copy", 0.4, source_turn="t1")
-    durable = found("durable-copy", 0.6, source_turn="t1")
-    other, summary = found("other", 0.5, source_turn="t2"), found("summary", 0.3)
-    ranked = sorted([session, durable, other, summary], key=lambda row: -row.score)
-    assert [row.candidate.id for row in distinct_turns(ranked)] == ["durable-copy", "other", "summary"]
-
-
-def test_a_record_named_like_a_turn_is_not_a_copy_of_it() -> None:
-    rows = [found("r1", 0.4, source_turn="alike"), found("alike", 0.3)]
-    assert distinct_turns(rows) == rows
-
-
-def test_what_is_shown_anyway_is_no_candidate() -> None:
-    tail, copy = candidate("t1"), candidate("durable", source_turn="t1", scope=Scope.USER)
-    host, other = candidate("h9"), candidate("other", source_turn="t7")
-    assert drop_shown([tail, copy, host, other], {"t1", "h9"}, {"t1"}) == [other]
-    assert drop_shown([candidate("plain")], (), ()) == [candidate("plain")]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

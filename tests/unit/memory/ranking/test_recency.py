@@ -1,12 +1,30 @@
-"""Time decay of dated documents."""
+"""Memories and dated documents fade (specs 02 and 10)."""
 
+import math
 from datetime import date, timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.ranking.recency import date_in_path, decay_factor
+from lithify.memory.ranking.candidate import SCOPE_RATES
+from lithify.memory.ranking.recency import age_seconds, date_in_path, decay_factor, recency
+from tests.unit.memory.candidate_samples import NOW
+
+
+def test_half_lives_follow_from_the_rates() -> None:
+    for rate, half_life in (
+        (SCOPE_RATES.session, 6931.47),
+        (SCOPE_RATES.user, 69314.7),
+        (SCOPE_RATES.shared, 346573.6),
+    ):
+        assert float(recency(half_life, rate)) == pytest.approx(0.5, abs=1e-6)
+
+
+def test_future_and_unknown_times_are_new() -> None:
+    assert age_seconds([NOW + 5000.0, None, math.nan], NOW).tolist() == [0.0, 0.0, 0.0]
+    assert float(recency(1e9, -1.0)) == 1.0
+
 
 TODAY = date(2024, 9, 1)
 
