@@ -19,7 +19,7 @@ CSRF_FIELD: Final = "csrf_token"
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks at a page, under the token of the browser session.
+    """Somebody who looks at a page, under the token of the browser session.
 
     `key` and `credential` are None where no key is needed: on the own machine, as long as there are no keys.
     """

@@ -26,6 +26,8 @@ MODES: Final = ("hybrid", "dense", "lexical")
 
 @dataclass(frozen=True, slots=True)
 class MemoryPages:
+    """The pages about memory; each shows a form and, once it was sent, what the interface answered."""
+
     pages: Pages
     api: MemoryApi
     clock: Clock

@@ -55,6 +55,8 @@ NAVIGATION: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Pages:
+    """Draws each page from its template."""
+
     templates: Environment
 
     def draw(self, name: str, viewer: Viewer | None, status: HTTPStatus = HTTPStatus.OK, **values: Any) -> HTMLResponse:
