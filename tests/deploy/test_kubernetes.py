@@ -11,7 +11,7 @@ import yaml
 from lithify.node.jobs import QUEUES
 from lithify.settings import Settings
 from lithify.streams import keys
-from lithify.telemetry.levels import LEVELS
+from lithify.telemetry.metrics import LEVELS
 from tests.deploy.checking import DEPLOY, accepted, program, read_yaml
 
 FOLDER = DEPLOY / "kubernetes"

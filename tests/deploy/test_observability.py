@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lithify.telemetry.levels import LEVELS
+from lithify.telemetry.metrics import LEVELS
 from lithify.telemetry.reference import list_counted
 from tests.deploy.checking import DEPLOY, ROOT, accepted, program, read_yaml
 

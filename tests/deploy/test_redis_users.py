@@ -19,7 +19,7 @@ from lithify.monitoring.figures import PipelineReader
 from lithify.operations.metrics import SystemLevels
 from lithify.streams import Consumer, DeadLetters, Janitor, keys, open_consumer, probe
 from lithify.streams.heartbeat import beat, heartbeat_of
-from lithify.telemetry.levels import REDIS_UP
+from lithify.telemetry.metrics import REDIS_UP
 from tests.deploy.redis_with_users import PASSWORD, WATCH_PASSWORD, redis_with_users
 from tests.integration.jobs_parts import runner
 from tests.integration.jobs_parts import running as working

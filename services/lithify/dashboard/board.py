@@ -1,23 +1,39 @@
-"""Every figure as a piece of text under a name: what a page shows at first and what each later second renews."""
+"""Every figure as a piece of text under a name: what a page shows at first, and server-sent events that renew it."""
 
+import asyncio
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Final
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 from lithify.dashboard import wording
+from lithify.dashboard.authentication import Viewer
 from lithify.dashboard.charts import polyline, round_top
+from lithify.errors import Unavailable
 from lithify.jobs import QueueState
 from lithify.monitoring.figures import Figures, GroupState, StreamState
 from lithify.monitoring.overview import Overview, Stage, StageState, overview_of, state_of_group
-from lithify.monitoring.pulse import Reading, series
+from lithify.monitoring.pulse import EVERY_S, Pulse, Reading, series
 from lithify.streams import Heartbeat
+
+# Then the browser comes again by itself, and is authenticated again: a revoked key does not look on for ever.
+LONGEST_S: Final = 300
+RETRY_MS: Final = 2_000
 
 Named = Iterator[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """`states` colour what `words` say; `points` are the lines of charts; `shape` changes when rows come or go."""
+    """The texts of a page by name.
+
+    `states` colour what `words` say; `points` are the lines of charts; `shape` changes when rows come or go.
+    """
 
     words: dict[str, str]
     states: dict[str, str]
@@ -25,8 +41,9 @@ class Board:
     shape: str
 
 
-def board_of(reading: Reading) -> Board:
-    overview, figures = overview_of(reading), reading.figures
+def make_board(reading: Reading) -> Board:
+    overview = overview_of(reading)
+    figures = reading.figures
     words = dict(_words(overview, figures))
     points, top = chart_of(reading)
     words["chart.top"] = wording.rate(top)
@@ -35,7 +52,8 @@ def board_of(reading: Reading) -> Board:
 
 def chart_of(reading: Reading) -> tuple[dict[str, str], float]:
     rates = series(reading.history)
-    accepted, searchable = [rate.accepted or 0.0 for rate in rates], [rate.searchable or 0.0 for rate in rates]
+    accepted = [rate.accepted or 0.0 for rate in rates]
+    searchable = [rate.searchable or 0.0 for rate in rates]
     top = round_top([*accepted, *searchable])
     return {"accepted": polyline(accepted, top), "searchable": polyline(searchable, top)}, top
 
@@ -114,3 +132,37 @@ def _states(overview: Overview, figures: Figures) -> Named:
         yield worker_name(worker), worker_state(worker)
     yield "dead", StageState.BEHIND if overview.dead_letters.count else StageState.CLEAR
     yield "workers", StageState.CLEAR if overview.workers.ready == overview.workers.alive else StageState.STUCK
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFigures:
+    """Streams the figures to one open page after another."""
+
+    pulse: Pulse
+
+    async def stream(self, request: Request, _viewer: Viewer) -> Response:
+        # Set by whoever serves the application, once it is to stop: an open stream must not hold that up.
+        stopping: asyncio.Event = getattr(request.app.state, "stopping", None) or asyncio.Event()
+        return StreamingResponse(self.events(stopping), media_type="text/event-stream")
+
+    async def events(self, stopping: asyncio.Event) -> AsyncIterator[bytes]:
+        """Yields the first at once, then one a second, until the server stops or the viewer is to be checked again."""
+        end = time.monotonic() + LONGEST_S
+        yield b"retry: %d\n\n" % RETRY_MS
+        while not stopping.is_set() and time.monotonic() < end:
+            yield await self._event()
+            await pause(stopping)
+
+    async def _event(self) -> bytes:
+        try:
+            return b"data: " + orjson.dumps(asdict(make_board(await self.pulse.read()))) + b"\n\n"
+        except Unavailable as error:
+            return b"event: trouble\ndata: " + orjson.dumps(str(error)) + b"\n\n"
+
+
+async def pause(stopping: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(EVERY_S):
+            await stopping.wait()
+    except TimeoutError:
+        return

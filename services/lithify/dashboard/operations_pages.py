@@ -1,4 +1,4 @@
-"""The pages about the pipeline: overview, streams, workers, jobs and dead letters."""
+"""The pages about the pipeline, and their forms: overview, streams, workers, jobs and dead letters."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,9 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lithify.dashboard.authentication import Viewer
-from lithify.dashboard.board import board_of
+from lithify.dashboard.board import make_board
 from lithify.dashboard.charts import HEIGHT, WIDTH
+from lithify.dashboard.page_guard import Form, first
 from lithify.dashboard.pages import Pages
+from lithify.errors import Invalid
 from lithify.jobs import STATUSES
 from lithify.monitoring.jobs import BackgroundJobs
 from lithify.monitoring.letters import find_letter, payload_of
@@ -29,6 +31,8 @@ OUTCOMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OperationsPages:
+    """Shows how the pipeline is; jobs and letters to administrators only."""
+
     pages: Pages
     pulse: Pulse
     background_jobs: BackgroundJobs
@@ -39,30 +43,31 @@ class OperationsPages:
         return self.pages.draw(
             "overview",
             viewer,
-            board=board_of(reading),
+            board=make_board(reading),
             overview=overview_of(reading),
             chart={"width": WIDTH, "height": HEIGHT},
         )
 
     async def streams(self, _request: Request, viewer: Viewer) -> Response:
         reading = await self.pulse.read()
-        return self.pages.draw("streams", viewer, board=board_of(reading), streams=reading.figures.streams)
+        return self.pages.draw("streams", viewer, board=make_board(reading), streams=reading.figures.streams)
 
     async def workers(self, _request: Request, viewer: Viewer) -> Response:
         reading = await self.pulse.read()
-        return self.pages.draw("workers", viewer, board=board_of(reading), workers=reading.figures.workers)
+        return self.pages.draw("workers", viewer, board=make_board(reading), workers=reading.figures.workers)
 
     async def jobs(self, request: Request, viewer: Viewer) -> Response:
-        """The counts are for everybody who may read; the jobs themselves name users."""
+        """Shows the counts to everybody who may read; the jobs themselves name users."""
         reading = await self.pulse.read()
-        status, queue = request.query_params.get("status", "failed"), request.query_params.get("queue") or None
+        status = request.query_params.get("status", "failed")
+        queue = request.query_params.get("queue") or None
         found = None
         if viewer.may_act:
             found = await self.background_jobs.list_jobs(viewer.scope, queue, status, PER_PAGE)
         return self.pages.draw(
             "jobs",
             viewer,
-            board=board_of(reading),
+            board=make_board(reading),
             queues=reading.figures.queues,
             jobs=found,
             wanted=status,
@@ -85,7 +90,7 @@ class OperationsPages:
         return self.pages.draw(
             "letters",
             viewer,
-            board=board_of(reading),
+            board=make_board(reading),
             letters=found,
             older=str(found[-1].id) if found and len(found) == PER_PAGE else None,
             now=reading.figures.at,
@@ -97,7 +102,39 @@ class OperationsPages:
         return self.pages.draw("letter", viewer, letter=found, payload=payload_of(found))
 
 
+@dataclass(frozen=True, slots=True)
+class OperationsActions:
+    """Does what an administrator asks for by a form; each is in the HTTP interface and on the command line, too.
+
+    Every action returns the page that shows its outcome.
+    """
+
+    jobs: BackgroundJobs
+    letters: DeadLetters
+
+    async def redrive(self, viewer: Viewer, _request: Request, form: Form) -> str:
+        outcomes = await self.letters.redrive(viewer.scope, await self._chosen_letters(viewer, form))
+        return f"/dead-letters?done=redriven&count={list(outcomes.values()).count('redriven')}"
+
+    async def purge(self, viewer: Viewer, _request: Request, form: Form) -> str:
+        purged = await self.letters.purge(viewer.scope, await self._chosen_letters(viewer, form))
+        return f"/dead-letters?done=purged&count={purged}"
+
+    async def retry(self, viewer: Viewer, request: Request, _form: Form) -> str:
+        await self.jobs.retry_job(viewer.scope, request.path_params["job_id"])
+        return "/jobs?done=retried&count=1"
+
+    async def _chosen_letters(self, viewer: Viewer, form: Form) -> list[LetterId]:
+        if first(form, "which") == "all":
+            return await self.letters.ids(viewer.scope)
+        chosen = [LetterId.parse(text) for text in form.get("letter", [])]
+        if not chosen:
+            raise Invalid("letter: choose at least one letter")
+        return chosen
+
+
 def outcome_of(request: Request) -> str | None:
-    """Only words of ours: what an address says must not look as if we had said it."""
-    words, count = OUTCOMES.get(request.query_params.get("done", "")), request.query_params.get("count", "")
+    """Says what an action has done, in words of ours: what an address says must not look as if we had said it."""
+    words = OUTCOMES.get(request.query_params.get("done", ""))
+    count = request.query_params.get("count", "")
     return f"{count} {words}." if words and count.isdecimal() and len(count) < 8 else None

@@ -8,14 +8,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from lithify.access import Authenticator
-from lithify.dashboard.actions import Actions
 from lithify.dashboard.authentication import PATH, Authentication
+from lithify.dashboard.board import LiveFigures
 from lithify.dashboard.browser_sessions import BrowserSessions
-from lithify.dashboard.live import LiveFigures
 from lithify.dashboard.login_pages import LoginPages
-from lithify.dashboard.memory_api import MemoryApi
-from lithify.dashboard.memory_pages import MemoryPages
-from lithify.dashboard.operations_pages import OperationsPages
+from lithify.dashboard.memory_pages import MemoryApi, MemoryPages
+from lithify.dashboard.operations_pages import OperationsActions, OperationsPages
 from lithify.dashboard.page_guard import PageGuard
 from lithify.dashboard.pages import add_security_headers, load_pages, static_file
 from lithify.events import Clock
@@ -39,13 +37,13 @@ class Dashboard:
 
 
 def dashboard_router(parts: Dashboard) -> APIRouter:
-    """Pages are no part of the documented interface: what they show and do is there in routes of its own."""
+    """Makes the routes of the pages, which the documented interface leaves out: what they do has routes of its own."""
     pages = load_pages()
     guard = PageGuard(Authentication(parts.authenticator, parts.sessions), pages)
     router = APIRouter()
     _add_operations(router, guard, OperationsPages(pages, parts.pulse, parts.jobs, parts.letters))
     _add_memory(router, guard, MemoryPages(pages, parts.memory, parts.clock))
-    _add_actions(router, guard, Actions(parts.jobs, parts.letters))
+    _add_actions(router, guard, OperationsActions(parts.jobs, parts.letters))
     login = LoginPages(guard)
     router.add_route(f"{PATH}/login", login.show_form, ["GET"], include_in_schema=False)
     router.add_route(f"{PATH}/login", login.log_in, ["POST"], include_in_schema=False)
@@ -83,7 +81,7 @@ def _add_memory(router: APIRouter, guard: PageGuard, pages: MemoryPages) -> None
         router.add_route(f"{PATH}{path}", guard.protect_page(page), ["GET"], include_in_schema=False)
 
 
-def _add_actions(router: APIRouter, guard: PageGuard, actions: Actions) -> None:
+def _add_actions(router: APIRouter, guard: PageGuard, actions: OperationsActions) -> None:
     done = {
         "/dead-letters:redrive": actions.redrive,
         "/dead-letters:purge": actions.purge,

@@ -122,7 +122,7 @@ class EmbeddedRedis:
     def _claim_folder(self) -> None:
         try:
             self.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            ours = self._node_lock.held or self._node_lock.acquire()
+            ours = self._node_lock.is_held or self._node_lock.acquire()
         except OSError as error:
             raise Misconfigured(f"data folder {self.data_dir} cannot be used: {error.strerror}") from error
         if not ours:

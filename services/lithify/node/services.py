@@ -32,7 +32,7 @@ from lithify.assembly.routes import assembly_router
 from lithify.assembly.service import AssemblyService
 from lithify.authored import AuthoredDocuments, AuthoredReader, FolderWatch, Reserve, check_startup
 from lithify.dashboard.browser_sessions import BrowserSessions
-from lithify.dashboard.memory_api import MemoryApi
+from lithify.dashboard.memory_pages import MemoryApi
 from lithify.dashboard.router import Dashboard, dashboard_router
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.events import TenantScope, system_clock

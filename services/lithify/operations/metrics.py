@@ -15,9 +15,8 @@ from lithify.http.authorization import Access
 from lithify.jobs.overview import QueueState
 from lithify.monitoring.figures import PipelineReader
 from lithify.streams import Lag, keys
-from lithify.telemetry import levels
-from lithify.telemetry.levels import Readings, exposition
-from lithify.telemetry.metrics import REGISTRY
+from lithify.telemetry import metrics
+from lithify.telemetry.metrics import REGISTRY, Readings, exposition
 
 # Half of the time a scraper waits by default, so that the other figures reach it even so.
 PATIENCE_S: Final = 5.0
@@ -40,16 +39,16 @@ class SystemLevels:
                 return await self._read()
         except (Unavailable, TimeoutError) as error:
             log.warning("levels_unknown", error=str(error) or "Redis took too long")
-            return {levels.REDIS_UP: {(): 0}}
+            return {metrics.REDIS_UP: {(): 0}}
 
     async def _read(self) -> Readings:
         lags = await self.reader.lags()
         dead = await self.reader.dead_letters()
         queues = await self.reader.queues()
         return {
-            levels.REDIS_UP: {(): 1},
+            metrics.REDIS_UP: {(): 1},
             **lag_readings(lags),
-            levels.DEAD_LETTERS: {(): dead.count},
+            metrics.DEAD_LETTERS: {(): dead.count},
             **job_readings(queues),
         }
 
@@ -85,12 +84,12 @@ def lag_readings(lags: Iterable[Lag]) -> Readings:
         unread_s[place] = max(unread_s[place], lag.oldest_unread_ms / 1000)
         pending_s[place] = max(pending_s[place], lag.oldest_pending_ms / 1000)
     return {
-        levels.STREAM_UNREAD: unread,
-        levels.STREAM_PENDING: pending,
-        levels.OLDEST_UNREAD: unread_s,
-        levels.OLDEST_PENDING: pending_s,
+        metrics.STREAM_UNREAD: unread,
+        metrics.STREAM_PENDING: pending,
+        metrics.OLDEST_UNREAD: unread_s,
+        metrics.OLDEST_PENDING: pending_s,
     }
 
 
 def job_readings(queues: Iterable[QueueState]) -> Readings:
-    return {levels.JOBS: {(queue.queue, status): getattr(queue, status) for queue in queues for status in STATUSES}}
+    return {metrics.JOBS: {(queue.queue, status): getattr(queue, status) for queue in queues for status in STATUSES}}

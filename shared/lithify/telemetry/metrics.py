@@ -1,11 +1,17 @@
-"""Every metric of ours that counts or times work, in one registry per process; none is labelled by tenant or id."""
+"""Every metric of ours: those that count or time work, in one registry per process, and the levels of queues.
+
+None is labelled by tenant or id. Levels are read from Redis for every scrape.
+"""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 T = TypeVar("T")
 
@@ -19,7 +25,7 @@ ANSWERING: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 # A batch: from counting tokens to embedding 256 long turns on a busy machine.
 HANDLING: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 # Up to the longest time a job may take.
-JOBS: Final = (0.01, 0.1, 1, 10, 60, 300, 900, 3600)
+JOB_SECONDS: Final = (0.01, 0.1, 1, 10, 60, 300, 900, 3600)
 TOKENS: Final = (0, 100, 250, 500, 1000, 2000, 4000, 8000, 16000, 32000)
 
 # Memory, processor time and open files, as far as the system tells them.
@@ -71,7 +77,7 @@ JOB_DURATION: Final = Histogram(
     "Time one attempt of a job took, by outcome: done or failed.",
     ["queue", "job", "outcome"],
     registry=REGISTRY,
-    buckets=JOBS,
+    buckets=JOB_SECONDS,
 )
 ASSEMBLE_DURATION: Final = Histogram(
     "lithify_assemble_duration_seconds",
@@ -110,3 +116,63 @@ class StageMeter:
                 self._duration.observe(time.perf_counter() - started)
 
         return handle
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A gauge that no process keeps: whoever is asked looks it up."""
+
+    name: str
+    meaning: str
+    labels: tuple[str, ...] = ()
+
+
+GROUP: Final = ("stream", "group")
+
+REDIS_UP: Final = Level("lithify_redis_up", "1 if Redis told all of the following in time, else 0 and none is told.")
+STREAM_UNREAD: Final = Level(
+    "lithify_stream_unread", "Messages not yet delivered to a group, over all partitions.", GROUP
+)
+STREAM_PENDING: Final = Level(
+    "lithify_stream_pending", "Messages delivered and not yet acknowledged, over all partitions.", GROUP
+)
+OLDEST_UNREAD: Final = Level(
+    "lithify_stream_oldest_unread_age_seconds",
+    "Age of the oldest message not yet delivered, 0 if there is none.",
+    GROUP,
+)
+OLDEST_PENDING: Final = Level(
+    "lithify_stream_oldest_pending_age_seconds",
+    "Age of the oldest message not yet acknowledged, 0 if there is none.",
+    GROUP,
+)
+DEAD_LETTERS: Final = Level("lithify_dead_letters", "Events that were given up and are kept until someone decides.")
+JOBS: Final = Level(
+    "lithify_jobs",
+    "Jobs by status: queued, started, scheduled (for another attempt), deferred or failed.",
+    ("queue", "status"),
+)
+
+LEVELS: Final = (REDIS_UP, STREAM_UNREAD, STREAM_PENDING, OLDEST_UNREAD, OLDEST_PENDING, DEAD_LETTERS, JOBS)
+
+Readings: TypeAlias = Mapping[Level, Mapping[tuple[str, ...], float]]
+"""For each level its values by the values of its labels."""
+
+
+class _Once(Collector):
+    def __init__(self, readings: Readings) -> None:
+        self._readings = readings
+
+    def collect(self) -> Iterator[Metric]:
+        for level, values in self._readings.items():
+            family = GaugeMetricFamily(level.name, level.meaning, labels=level.labels)
+            for labels, value in values.items():
+                family.add_metric(labels, value)
+            yield family
+
+
+def exposition(readings: Readings) -> bytes:
+    """Returns the readings in Prometheus's text format."""
+    registry = CollectorRegistry()
+    registry.register(_Once(readings))
+    return generate_latest(registry)

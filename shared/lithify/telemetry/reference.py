@@ -7,7 +7,7 @@ from prometheus_client import Counter, Histogram, Info
 from prometheus_client.metrics import MetricWrapperBase
 
 from lithify.telemetry import metrics
-from lithify.telemetry.levels import LEVELS
+from lithify.telemetry.metrics import LEVELS
 
 HEAD = """# Metrics
 

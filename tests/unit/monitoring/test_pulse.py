@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from lithify.dashboard.board import board_of, shape_of
+from lithify.dashboard.board import make_board, shape_of
 from lithify.monitoring.figures import Figures, PipelineReader
 from lithify.monitoring.pulse import Moment, Pulse, Throughput, follows, moment_of, series, throughput
 from tests.unit.monitoring.figures_parts import figures, group, heartbeat, stream
@@ -74,7 +74,7 @@ async def test_every_state_on_the_board_has_its_words_and_rows_that_come_change_
     async def board(*streams: str) -> tuple[dict[str, str], dict[str, str], str]:
         groups = [stream(group(name), partition=place) for place, name in enumerate(streams)]
         read = figures(*groups, workers=(heartbeat(ready=False),), dead=2)
-        drawn = board_of(await pulse_of(Script(read), [0.0]).read())
+        drawn = make_board(await pulse_of(Script(read), [0.0]).read())
         return drawn.words, drawn.states, drawn.shape
 
     words, states, shape = await board("embed")

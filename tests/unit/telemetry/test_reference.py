@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lithify.telemetry.levels import LEVELS
+from lithify.telemetry.metrics import LEVELS
 from lithify.telemetry.reference import list_counted, metrics_page
 
 PAGE = Path(__file__).parents[3] / "docs" / "metrics.md"
