@@ -63,13 +63,13 @@ async def test_nothing_of_another_user_or_tenant_is_seen(scene: Scene, timelines
     await scene.remember("theirs", "e2", session="s", seq=1, tenant="globex")
     told = await timelines.read(ADA, "s", 10)
     assert (told.turns, told.summaries, told.memories) == ([], [], [])
-    assert (await timelines.sessions(ADA)).sessions == []
+    assert (await timelines.list_sessions(ADA)).sessions == []
 
 
 async def test_sessions_are_listed_with_their_span_the_latest_first(scene: Scene, timelines: Timelines) -> None:
     for key, session, ts in (("a", "old", NOW - 9), ("b", "old", NOW - 5), ("c", "new", NOW)):
         await scene.remember(key, key, session=session, ts=ts, seq=1)
-    told = await timelines.sessions(ADA)
+    told = await timelines.list_sessions(ADA)
     assert [(one.session, one.turns, one.first_ts, one.last_ts) for one in told.sessions] == [
         ("new", 1, NOW, NOW),
         ("old", 2, NOW - 9, NOW - 5),

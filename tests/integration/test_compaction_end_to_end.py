@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from redis.asyncio import Redis
 
-from lithify.assembly.library.expansion import expand_summary
+from lithify.assembly.library.compaction_routes import expand_summary
 from lithify.compaction import Cause
 from lithify.embedder.records import make_records
 from lithify.embedding import Embedder

@@ -26,7 +26,7 @@ class Deadline:
         """Returns the moment that is `ms` from now."""
         return cls(asyncio.get_running_loop().time() + ms / 1000)
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Returns the seconds that are left, 0 once it has passed."""
         return max(0.0, self.at - asyncio.get_running_loop().time())
 
@@ -34,7 +34,7 @@ class Deadline:
 async def finish_by(work: Awaitable[T], deadline: Deadline) -> T:
     """Waits for the work. Raises Late when the deadline passes first; the work is cancelled then."""
     try:
-        async with asyncio.timeout(deadline.left()):
+        async with asyncio.timeout(deadline.seconds_left()):
             return await work
     except TimeoutError as error:
         raise Late from error
@@ -64,10 +64,10 @@ async def hedge(first: Work[T], second: Work[T], deadline: Deadline) -> HedgedAn
     main = asyncio.ensure_future(first())
     spare: asyncio.Future[T] | None = None
     try:
-        await asyncio.wait({main}, timeout=deadline.left() / 2)
+        await asyncio.wait({main}, timeout=deadline.seconds_left() / 2)
         if not has_succeeded(main):
             spare = asyncio.ensure_future(second())
-            await asyncio.wait({main} if not main.done() else {spare}, timeout=deadline.left())
+            await asyncio.wait({main} if not main.done() else {spare}, timeout=deadline.seconds_left())
         return _best(main, spare)
     finally:
         discard(task for task in (main, spare) if task is not None)

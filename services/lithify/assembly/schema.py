@@ -109,7 +109,7 @@ class Message(BaseModel):
 
 
 class IncludeDocs(BaseModel):
-    """Which documents may join a prompt, and how much of the budget they may take."""
+    """Says which documents may join a prompt, and how much of the budget they may take."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -22,7 +22,7 @@ class TooLarge(Invalid):
 
 
 class Origin(StrEnum):
-    """Who keeps a document: a folder's documents go when their file goes."""
+    """Says who keeps a document: a folder's documents go when their file goes."""
 
     API = "api"
     FOLDER = "folder"
@@ -30,6 +30,8 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuthoredText:
+    """A whole document as an operator wrote it; `AuthoredDocument` is the same in its tiers."""
+
     tenant: str
     name: str
     text: str
@@ -47,12 +49,12 @@ class AuthoredText:
 
 
 def content_hash(raw: bytes) -> str:
-    """With the name of its algorithm: another one must not pass for the same content (X63)."""
+    """Returns a hash with the name of its algorithm: another one must not pass for the same content (X63)."""
     return f"{HASH}:{hashlib.sha256(raw).hexdigest()}"
 
 
 def check_name(name: str) -> str:
-    """Raises Invalid. Record ids are `name#ordinal`, and names stand in URLs."""
+    """Returns the name. Raises Invalid: record ids are `name#ordinal`, and names stand in URLs."""
     if not 0 < len(name) <= MAX_NAME or not name.isprintable() or name != name.strip():
         raise Invalid(f"name: must have 1 to {MAX_NAME} printable characters, with no blank around them")
     if "#" in name or "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
@@ -66,7 +68,10 @@ def check_size(name: str, size: int) -> None:
 
 
 def read_parts(raw: bytes, name: str, *, core: bool) -> AuthoredDocument:
-    """CPU-bound. Raises Invalid for bytes that are no text, and for more nodes than one document may have."""
+    """Partitions a document into its tiers; CPU-bound.
+
+    Raises Invalid for bytes that are no text, and for more nodes than one document may have.
+    """
     check_size(name, len(raw))
     parts = partition_document(raw, name, core)
     if len(parts.nodes) > MAX_NODES:

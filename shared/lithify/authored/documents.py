@@ -61,7 +61,7 @@ class AuthoredDocuments:
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def put(self, scope: TenantScope, name: str, raw: bytes, origin: Origin) -> WrittenDocument:
-        """In force and searchable on return; a document that was the same already costs no write.
+        """Writes a document, in force and searchable on return; a document that was the same already costs no write.
 
         Raises Invalid, also if the hard rules would outgrow their reserve and the next start fail. Raises Unavailable
         when interrupted: the same call finishes it, and so does the next start.
@@ -76,7 +76,7 @@ class AuthoredDocuments:
         return WrittenDocument(document, parts, created=known is None, changed=True)
 
     async def delete(self, scope: TenantScope, name: str) -> bool:
-        """Whether there was one; its rules bind nobody on return."""
+        """Removes a document, whose rules bind nobody on return. Says whether there was one."""
         async with self._writing:
             known = await self.find(scope, name)
             await self.store.delete(shared_scope(scope), COLLECTION, document_filter(name))
@@ -88,12 +88,12 @@ class AuthoredDocuments:
         return await find_document(scope, self.store, check_name(name), self.embedder.manifest.family)
 
     async def all(self, scope: TenantScope) -> list[AuthoredText]:
-        """By name."""
+        """Reads all documents of a tenant, by name."""
         return await read_documents(scope, self.store)
 
     async def parts(self, name: str, raw: bytes) -> AuthoredDocument:
-        """The document in its tiers. Raises Invalid."""
-        return await self._aside(partial(read_parts, raw, check_name(name), core=name in self.core))
+        """Returns a document in its tiers. Raises Invalid."""
+        return await self._run_aside(partial(read_parts, raw, check_name(name), core=name in self.core))
 
     async def settle(self) -> list[str]:
         """Finishes what a crash interrupted, and follows a change of core names or of the model; the names written."""
@@ -106,19 +106,20 @@ class AuthoredDocuments:
         if not parts.hard or self.reserve.share is None:
             return
         others = [document for document in await self.all(scope) if document.name != parts.source_doc]
-        library = await self._aside(partial(build_library, others, self.core))
+        library = await self._run_aside(partial(build_library, others, self.core))
         try:
             self.reserve.check(library.put(parts))
         except Misconfigured as error:
             raise Invalid(str(error)) from None
 
     async def _write(self, document: AuthoredText, parts: AuthoredDocument) -> None:
-        family, scope = self.embedder.manifest.family, shared_scope(TenantScope(document.tenant))
+        family = self.embedder.manifest.family
+        scope = shared_scope(TenantScope(document.tenant))
         nodes = NodeRecords(self.embedder, self.analyser)
         async with self._writing:
             unfinished = replace(document, edition=None)
             await self.store.upsert(scope, COLLECTION, [document_record(unfinished, family)])
-            await self.store.upsert(scope, COLLECTION, await self._aside(partial(nodes.make, document, parts)))
+            await self.store.upsert(scope, COLLECTION, await self._run_aside(partial(nodes.make, document, parts)))
             left_over = document_filter(document.name).between("seq", lowest=len(parts.nodes))
             await self.store.delete(scope, COLLECTION, left_over)
             # Before the mark: a document that counts as finished must have been announced.
@@ -136,5 +137,5 @@ class AuthoredDocuments:
     def _edition(self, document: AuthoredText) -> str:
         return edition_of(document, core=document.name in self.core, fingerprint=self.embedder.fingerprint)
 
-    async def _aside(self, work: Callable[[], T]) -> T:
+    async def _run_aside(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work)

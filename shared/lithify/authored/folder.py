@@ -23,14 +23,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What a file looks like from outside; content is only read when this changes."""
+    """Says what a file looks like from outside; content is only read when this changes."""
 
     size: int
     mtime_ns: int
 
 
 def scan_folder(root: Path) -> dict[str, FileStamp]:
-    """Every Markdown file below the folder by its relative name; what leads outside of it or is hidden is left out.
+    """Finds every Markdown file below the folder by its relative name; what leads outside or is hidden is left out.
 
     Raises Unavailable if the folder itself is gone: a lost mount must not look like deleted documents.
     """
@@ -47,7 +47,7 @@ def scan_folder(root: Path) -> dict[str, FileStamp]:
 
 
 def read_file(root: Path, name: str) -> bytes | None:
-    """None if it is gone, or leads outside by now."""
+    """Reads a file; None if it is gone, or leads outside by now."""
     path = root / name
     try:
         return path.read_bytes() if _stamp(path, root.resolve()) is not None else None
@@ -56,7 +56,7 @@ def read_file(root: Path, name: str) -> bytes | None:
 
 
 def _is_hidden(name: str) -> bool:
-    """Tools keep their own state in such folders, in Markdown too."""
+    """Says whether a name is hidden: tools keep their own state in such folders, in Markdown too."""
     return any(part.startswith(".") for part in name.split("/"))
 
 
@@ -79,12 +79,12 @@ class Debounce:
     waiting: dict[str, tuple[FileStamp | None, float]] = field(default_factory=dict)
 
     def due(self, seen: Mapping[str, FileStamp], now: float) -> dict[str, FileStamp | None]:
-        """The files that changed, appeared or went (None), and have looked the same for long enough since."""
+        """Returns the files that changed, appeared or went (None), and have looked the same for long enough since."""
         changed = {name: seen.get(name) for name in {*seen, *self.handled} if seen.get(name) != self.handled.get(name)}
         self.waiting = {name: self._since(name, stamp, now) for name, stamp in changed.items()}
         return {name: stamp for name, (stamp, since) in self.waiting.items() if now - since >= DEBOUNCE_S}
 
-    def done(self, name: str, stamp: FileStamp | None) -> None:
+    def mark_handled(self, name: str, stamp: FileStamp | None) -> None:
         self.waiting.pop(name, None)
         if stamp is None:
             self.handled.pop(name, None)
@@ -135,7 +135,7 @@ class FolderWatch:
                 await asyncio.sleep(POLL_S)
 
     async def look(self) -> None:
-        """One look at the folder: takes over what has settled since it changed."""
+        """Looks at the folder once, and takes over what has settled since it changed."""
         seen = await asyncio.to_thread(scan_folder, self._root)
         due = self._debounce.due(seen, asyncio.get_running_loop().time())
         for name, stamp in sorted(due.items()):
@@ -147,7 +147,7 @@ class FolderWatch:
         except (Invalid, OSError) as error:
             log.warning("authored_file_refused", document=name, reason=str(error))
         # Not reached in an outage: the file stays due.
-        self._debounce.done(name, stamp)
+        self._debounce.mark_handled(name, stamp)
 
     async def _take_over(self, documents: AuthoredDocuments, name: str, stamp: FileStamp) -> None:
         check_size(name, stamp.size)

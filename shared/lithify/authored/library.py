@@ -30,7 +30,7 @@ class Reserve:
 
 
 def build_library(documents: Iterable[AuthoredText], core: Collection[str], generation: int = 0) -> AuthoredLibrary:
-    """The core documents in their tiers, CPU-bound; configuration says which are core, never a stored mark (X32)."""
+    """Puts core documents into their tiers, CPU-bound; configuration says which are core, no stored mark (X32)."""
     ruling = [document for document in documents if document.name in core]
     parts = {document.name: partition_document(document.raw, document.name, core=True) for document in ruling}
     return AuthoredLibrary(parts, generation)
@@ -47,7 +47,7 @@ async def check_startup(store: VectorStore, core: Collection[str], reserve: Rese
 
 
 async def read_documents(scope: AnyTenant, store: VectorStore) -> list[AuthoredText]:
-    """By tenant and name."""
+    """Reads all documents, by tenant and name."""
     found, after = [], None
     own = shared_scope(scope) if isinstance(scope, TenantScope) else scope
     while True:

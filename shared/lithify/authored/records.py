@@ -25,17 +25,17 @@ DOCUMENTS: Final = Where().equals("kind", KIND).equals("authored_tier", SOURCE)
 
 
 def document_filter(name: str) -> Where:
-    """All records of one document."""
+    """Selects all records of one document."""
     return Where().equals("kind", KIND).equals("source_ref", name)
 
 
 def shared_scope(scope: TenantScope) -> TenantScope:
-    """Authored documents belong to all users of a tenant."""
+    """Returns whose they are: authored documents belong to all users of a tenant."""
     return TenantScope(scope.tenant, SHARED)
 
 
 def edition_of(document: AuthoredText, *, core: bool, fingerprint: str) -> str:
-    """Changes with everything the node records depend on."""
+    """Names an edition, which changes with everything the node records depend on."""
     return join_parts(authored_cache_key(document.raw, ESTIMATOR, core=core), fingerprint)
 
 
@@ -44,7 +44,7 @@ def document_id(tenant: str, name: str, family: str) -> str:
 
 
 def document_record(document: AuthoredText, family: str) -> Record:
-    """Without vectors and not active: no search may ever answer with a whole document."""
+    """Returns the record of the whole text, without vectors and not active: no search may ever find it."""
     memory = MemoryRecord(
         tenant=document.tenant,
         user=SHARED,
@@ -91,7 +91,7 @@ class NodeRecords:
         return rules + self._searchable(document, parts.variant)
 
     def _rule(self, document: AuthoredText, node: AuthoredNode) -> Record:
-        """Injected by right, so never searched and without vectors."""
+        """Makes the record of a rule, which is injected by right, so never searched and without vectors."""
         return Record(self._id(document, node.record_id), self._memory(document, node).payload())
 
     def _searchable(self, document: AuthoredText, nodes: Sequence[AuthoredNode]) -> list[Record]:
@@ -133,7 +133,7 @@ class NodeRecords:
         return point_id(document.tenant, KIND, record_id, self.embedder.manifest.family)
 
     def _target(self, document: AuthoredText, target: str) -> str:
-        """A record id of an authored node as the store names it; what is none is a point id already."""
+        """Returns the record id of an authored node as the store names it; what is none is a point id already."""
         return self._id(document, target) if "#" in target else target
 
 

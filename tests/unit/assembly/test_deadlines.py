@@ -29,7 +29,7 @@ async def test_work_in_time_is_passed_on_and_late_work_is_cancelled() -> None:
 
 async def test_a_passed_deadline_leaves_no_time() -> None:
     past = Deadline.after(-1000)
-    assert past.left() == 0
+    assert past.seconds_left() == 0
     assert past < Deadline.after(0)
 
 

@@ -70,7 +70,7 @@ def test_two_changes_within_the_debounce_are_due_once() -> None:
     assert debounce.due({"a": TWO}, SOON) == {}
     assert debounce.due({"a": TWO}, SOON + DEBOUNCE_S - 0.001) == {}
     assert debounce.due({"a": TWO}, SOON + DEBOUNCE_S) == {"a": TWO}
-    debounce.done("a", TWO)
+    debounce.mark_handled("a", TWO)
     assert debounce.due({"a": TWO}, 99.0) == {}
 
 
@@ -86,7 +86,7 @@ def test_a_file_that_went_is_due_as_nothing() -> None:
     debounce = Debounce({"a": ONE})
     assert debounce.due({}, 0.0) == {}
     assert debounce.due({}, DEBOUNCE_S) == {"a": None}
-    debounce.done("a", None)
+    debounce.mark_handled("a", None)
     assert debounce.due({}, 99.0) == {}
 
 

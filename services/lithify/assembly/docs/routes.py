@@ -47,63 +47,63 @@ BODY: Final[dict[str, Any]] = {
 RepoName = Annotated[str, Path(pattern=r"^[\w.-]+$", max_length=MAX_REPO)]
 
 
-def docs_router(desk: DocsService, access: Access) -> APIRouter:
+def docs_router(service: DocsService, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1/docs", tags=["docs"], route_class=JsonRoute)
-    add_reading(router, desk, Depends(access.needs(KeyScope.READ)))
-    add_writing(router, desk, Depends(access.needs(KeyScope.ADMIN)))
+    add_reading(router, service, Depends(access.needs(KeyScope.READ)))
+    add_writing(router, service, Depends(access.needs(KeyScope.ADMIN)))
     return router
 
 
-def add_reading(router: APIRouter, desk: DocsService, reader: Any) -> None:
+def add_reading(router: APIRouter, service: DocsService, reader: Any) -> None:
     @router.get("")
     async def list_repositories(caller: TenantScope = reader) -> Catalogue:
-        """The repositories with their version, their documents and chunks, and when they were synced."""
-        return await desk.catalogue(caller)
+        """List the repositories with their version, their documents and chunks, and when they were synced."""
+        return await service.catalogue(caller)
 
     @router.get("/lane")
     async def show_lane(caller: TenantScope = reader) -> LaneView:
-        """What the scheduled refresh and benchmark found, and when something had become worse."""
-        return await desk.lane(caller)
+        """Show what the scheduled refresh and benchmark found, and when something had become worse."""
+        return await service.lane(caller)
 
     @router.post("/search")
     async def search_documents(request: DocSearchRequest, caller: TenantScope = reader) -> DocSearchResponse:
         """Find chunks by their words, by their meaning, or by both; the trace tells why."""
-        return await desk.find(caller, request)
+        return await service.find(caller, request)
 
     @router.post("/search/{trace_id}:replay", responses={404: {}})
     async def replay_search(trace_id: Annotated[str, Path(max_length=64)], caller: TenantScope = reader) -> ReplayView:
         """Ask the same again as of the same moment, and compare."""
-        replay = await desk.replay(caller, trace_id)
+        replay = await service.replay(caller, trace_id)
         return ReplayView(same=replay.same, corpus_same=replay.corpus_same, differences=list(replay.differences))
 
     @router.get("/{repo}:digests")
     async def list_digests(repo: RepoName, caller: TenantScope = reader) -> Digests:
-        """What is stored of a repository, so that a sync sends only what differs."""
-        return await desk.digests(caller, repo)
+        """List what is stored of a repository, so that a sync sends only what differs."""
+        return await service.digests(caller, repo)
 
     @router.get("/{repo}:rulings")
     async def list_rulings(repo: RepoName, caller: TenantScope = reader) -> Rulings:
-        """Who promoted or demoted which document, and why."""
-        return Rulings(rulings=await desk.rulings(caller, repo))
+        """List who promoted or demoted which document, and why."""
+        return Rulings(rulings=await service.rulings(caller, repo))
 
     @router.get("/{repo}/{path:path}", responses={404: {}})
     async def show_document(repo: RepoName, path: str, caller: TenantScope = reader) -> DocView:
-        """One document with its chunks, their references and lines."""
-        return await desk.show(caller, repo, path)
+        """Show one document with its chunks, their references and lines."""
+        return await service.show(caller, repo, path)
 
 
-def add_writing(router: APIRouter, desk: DocsService, admin: Any) -> None:
+def add_writing(router: APIRouter, service: DocsService, admin: Any) -> None:
     @router.post("/{repo}:batch")
     async def write_batch(repo: RepoName, batch: BatchInput, caller: TenantScope = admin) -> BatchAnswer:
         """Write and remove many documents, each with its own result; found by their words when the call returns."""
-        return await desk.batch(caller, repo, batch)
+        return await service.batch(caller, repo, batch)
 
     @router.post("/{repo}/{path:path}:promote", responses={404: {}})
     async def promote_document(
         repo: RepoName, path: str, wanted: PromotionInput, caller: TenantScope = admin
     ) -> RulingView:
         """Rule that a document may or may not be quoted as trusted; the ruling is kept."""
-        return await desk.rule(caller, repo, path, wanted, calling_key())
+        return await service.rule(caller, repo, path, wanted, calling_key())
 
     @router.put("/{repo}/{path:path}", responses={201: {"model": DocWritten}, 415: {}}, openapi_extra=BODY)
     async def put_document(
@@ -116,7 +116,7 @@ def add_writing(router: APIRouter, desk: DocsService, admin: Any) -> None:
         caller: TenantScope = admin,
     ) -> DocWritten:
         """Write or replace one document; it is found by its words when the call returns."""
-        item = await desk.put(caller, repo, path, await document_in(request, kind, source_kind))
+        item = await service.put(caller, repo, path, await read_document(request, kind, source_kind))
         if item.status == "added":
             response.status_code = HTTPStatus.CREATED
         return DocWritten(repo=repo, **item.model_dump())
@@ -124,17 +124,17 @@ def add_writing(router: APIRouter, desk: DocsService, admin: Any) -> None:
     @router.delete("/{repo}/{path:path}", responses={404: {}})
     async def remove_document(repo: RepoName, path: str, caller: TenantScope = admin) -> Removed:
         """Remove one document with all its chunks."""
-        await desk.remove(caller, repo, path)
+        await service.remove(caller, repo, path)
         return Removed(repo=repo, removed=1)
 
     @router.delete("/{repo}", responses={404: {}})
     async def remove_repository(repo: RepoName, caller: TenantScope = admin) -> Removed:
         """Remove all documents of a repository."""
-        return Removed(repo=repo, removed=await desk.clear(caller, repo))
+        return Removed(repo=repo, removed=await service.clear(caller, repo))
 
 
-async def document_in(request: Request, kind: DocKind | None, source_kind: SourceKind) -> DocInput:
-    """The document of a request, as JSON or as it is. Raises what becomes 400, 415 or 422."""
+async def read_document(request: Request, kind: DocKind | None, source_kind: SourceKind) -> DocInput:
+    """Reads the document of a request, as JSON or as it is. Raises what becomes 400, 415 or 422."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = await request.body()
     try:

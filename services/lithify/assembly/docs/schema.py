@@ -85,13 +85,13 @@ class RepoView(BaseModel):
     synced_at: int | None = Field(description="In ms.")
 
     @classmethod
-    def of(cls, shelf: RepoSummary) -> Self:
+    def of(cls, repo: RepoSummary) -> Self:
         return cls(
-            repo=shelf.repo,
-            version=shelf.version,
-            files=shelf.files,
-            chunks=shelf.chunks,
-            synced_at=shelf.synced_at,
+            repo=repo.repo,
+            version=repo.version,
+            files=repo.files,
+            chunks=repo.chunks,
+            synced_at=repo.synced_at,
         )
 
 

@@ -60,9 +60,9 @@ class DocsService:
     deadline_ms: int = DEADLINE_MS
 
     async def catalogue(self, scope: TenantScope) -> Catalogue:
-        shelves = await self.holdings.catalogue(scope)
+        repos = await self.holdings.catalogue(scope)
         return Catalogue(
-            repos=[RepoView.of(shelf) for shelf in shelves], unembedded=await self.holdings.count_unembedded(scope)
+            repos=[RepoView.of(repo) for repo in repos], unembedded=await self.holdings.count_unembedded(scope)
         )
 
     async def digests(self, scope: TenantScope, repo: str) -> Digests:

@@ -39,17 +39,21 @@ BODY: Final[dict[str, Any]] = {
 
 def authored_router(documents: AuthoredDocuments, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1/authored", tags=["authored"], route_class=JsonRoute)
-    reader, admin = Depends(access.needs(KeyScope.READ)), Depends(access.needs(KeyScope.ADMIN))
+    add_reading(router, documents, Depends(access.needs(KeyScope.READ)))
+    add_writing(router, documents, Depends(access.needs(KeyScope.ADMIN)))
+    return router
 
+
+def add_reading(router: APIRouter, documents: AuthoredDocuments, reader: Any) -> None:
     @router.get("")
     async def list_documents(caller: TenantScope = reader) -> DocumentList:
-        """All authored documents of the tenant, by name."""
+        """List all authored documents of the tenant, by name."""
         found = await documents.all(caller)
         return DocumentList(documents=[DocumentSummary.of(one, core=one.name in documents.core) for one in found])
 
     @router.get("/{name:path}", responses={404: {}})
     async def show_document(name: str, caller: TenantScope = reader) -> DocumentView:
-        """One document as written, and the tiers its pieces fall into."""
+        """Show one document as written, and the tiers its pieces fall into."""
         found = await documents.find(caller, name)
         if found is None:
             raise document_not_found(name)
@@ -58,6 +62,8 @@ def authored_router(documents: AuthoredDocuments, access: Access) -> APIRouter:
         nodes = [Node.of(node) for node in parts.nodes]
         return DocumentView(**summary.model_dump(), text=found.text, nodes=nodes)
 
+
+def add_writing(router: APIRouter, documents: AuthoredDocuments, admin: Any) -> None:
     @router.put("/{name:path}", responses={201: {"model": DocumentWritten}, 413: {}, 415: {}}, openapi_extra=BODY)
     async def put_document(
         name: str, request: Request, response: Response, caller: TenantScope = admin
@@ -76,8 +82,6 @@ def authored_router(documents: AuthoredDocuments, access: Access) -> APIRouter:
             raise document_not_found(name)
         return DocumentRemoved(name=name)
 
-    return router
-
 
 async def write_document(documents: AuthoredDocuments, scope: TenantScope, name: str, raw: bytes) -> WrittenDocument:
     try:
@@ -87,7 +91,7 @@ async def write_document(documents: AuthoredDocuments, scope: TenantScope, name:
 
 
 async def read_markdown(request: Request) -> bytes:
-    """The document of a request, in either of its two forms."""
+    """Reads the document of a request, in either of its two forms."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type in MARKDOWN:
         return await request.body()

@@ -9,26 +9,28 @@ from pydantic import BaseModel, ConfigDict, Field
 from redis import Redis
 
 from lithify.access import KeyScope
-from lithify.assembly.library.expansion import expand_summary
 from lithify.assembly.library.memories import parse_memory_id
 from lithify.compaction import Cause, SessionKey, read_compaction, request_compaction
+from lithify.errors import Invalid
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
-from lithify.store import Record, VectorStore
+from lithify.store import Record, VectorStore, Where
+from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.reading import every_record
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionParts:
-    """`jobs` is a blocking connection, as RQ needs it (`lithify.jobs.open_connection`)."""
+    """Holds what compactions are read and asked for with; `jobs` is a blocking connection, as RQ needs it."""
 
     store: VectorStore
     jobs: Redis
 
 
 class CompactRequest(BaseModel):
-    """Whose session; hosts may name the sessions of two users alike."""
+    """Names whose session is meant: hosts may name the sessions of two users alike."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -79,7 +81,8 @@ class Expanded(BaseModel):
 
 def compaction_router(service: CompactionParts, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["compaction"], route_class=JsonRoute)
-    reader, writer = Depends(access.needs(KeyScope.READ)), Depends(access.needs(KeyScope.INGEST))
+    reader = Depends(access.needs(KeyScope.READ))
+    writer = Depends(access.needs(KeyScope.INGEST))
 
     @router.post("/sessions/{session:path}/compact", status_code=HTTPStatus.ACCEPTED)
     async def compact_session(
@@ -94,21 +97,57 @@ def compaction_router(service: CompactionParts, access: Access) -> APIRouter:
     async def read_session_compaction(
         session: Identifier, user: Identifier, caller: TenantScope = reader
     ) -> CompactionView:
-        """How the latest compaction of a session fares."""
+        """Show how the latest compaction of a session fares."""
         found = await read_compaction(service.jobs, SessionKey(caller.tenant, user, session))
         if found is None:
             raise NotFound(f"session: no compaction of {session!r} was asked for lately")
         return CompactionView(**asdict(found))
 
+    add_expansion(router, service, reader)
+    return router
+
+
+def add_expansion(router: APIRouter, service: CompactionParts, reader: Any) -> None:
     @router.post("/memories/{memory_id}:expand", responses={404: {}})
     async def expand_memory(
         memory_id: Annotated[str, Path(max_length=512, description="Id or path of a summary.")],
         request: ExpandRequest | None = None,  # noqa: ARG001 - checked, but every depth gives the same turns
         caller: TenantScope = reader,
     ) -> Expanded:
-        """The raw turns a summary stands for, in their order."""
+        """Show the raw turns a summary stands for, in their order."""
         record_id = parse_memory_id(memory_id)
         found = await expand_summary(service.store, caller, record_id)
         return Expanded(id=record_id, turns=list(map(RawTurn.of, found.turns)), missing=list(found.missing))
 
-    return router
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Holds the turns behind a summary in their order; `missing` are the event ids of those that were purged."""
+
+    turns: tuple[Record, ...]
+    missing: tuple[str, ...]
+
+
+async def expand_summary(store: VectorStore, scope: TenantScope, record_id: str) -> Expansion:
+    """Reads the turns that a summary covers; none covers another summary, so there is nothing to follow further.
+
+    Raises NotFound if the scope has no such record, Invalid if it is no summary.
+    """
+    records = await store.fetch(scope, COLLECTION, [record_id])
+    if not records:
+        raise NotFound(f"id: no memory {record_id!r}")
+    memory = MemoryRecord.from_payload(records[0].payload)
+    if memory.kind != "summary":
+        raise Invalid(f"id: {record_id} is a {memory.kind}; only a summary can be expanded")
+    owner = TenantScope(memory.tenant, memory.user)
+    return await _fetch_turns(store, owner, memory.source_ids)
+
+
+async def _fetch_turns(store: VectorStore, owner: TenantScope, event_ids: tuple[str, ...]) -> Expansion:
+    where = Where().equals("kind", "turn").any_of("event_id", event_ids)
+    found = {record.payload["event_id"]: record async for record in every_record(store, owner, COLLECTION, where)}
+    turns = sorted(
+        (found[event_id] for event_id in event_ids if event_id in found),
+        key=lambda record: (record.payload["ts"], record.payload.get("seq") or 0, record.payload["event_id"]),
+    )
+    return Expansion(tuple(turns), tuple(event_id for event_id in event_ids if event_id not in found))

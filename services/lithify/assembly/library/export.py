@@ -16,13 +16,14 @@ from lithify.store.migration import NATURAL_KEYS, linked_ids
 
 # What people look for comes first; the rest follows by name.
 FIRST: Final = ("kind", "tenant", "user", "session", "event_id", "role", "ts", "text", "active")
+PAGE: Final = 256
 REQUIRED: Final = ("kind", "user", "text", "ts")
 
 _MEMORY: Final = TypeAdapter(MemoryRecord)
 
 
 class Link(BaseModel):
-    """What a record is known by wherever it is stored; its id differs with tenant and model."""
+    """Names a record wherever it is stored; its id differs with tenant and model."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -30,7 +31,7 @@ class Link(BaseModel):
     key: str
 
     @classmethod
-    def to(cls, record: Record) -> Self | None:
+    def to_record(cls, record: Record) -> Self | None:
         kind = str(record.payload.get("kind"))
         try:
             return cls(kind=kind, key=NATURAL_KEYS[kind](record.payload))
@@ -42,7 +43,7 @@ class Link(BaseModel):
 
 
 class ExportedRecord(BaseModel):
-    """One line. Everything but these fields is the record's payload and is kept as it is."""
+    """One line of an export. Everything but these fields is the record's payload and is kept as it is."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -84,19 +85,19 @@ def export_line(record: Record, links: Mapping[str, Link]) -> bytes:
     return orjson.dumps(line, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
 
 
-PAGE: Final = 256
-
-
 @dataclass(frozen=True, slots=True)
 class Exporter:
+    """Reads all records of a tenant or user by their ids, so that reading can go on after a break."""
+
     store: VectorStore
 
     async def count(self, scope: TenantScope) -> int:
         return await self.store.count(scope, COLLECTION, Where())
 
     async def lines(self, scope: TenantScope, after: str | None, *, vectors: bool) -> AsyncIterator[bytes]:
-        """Page by page, what lies behind the record `after`. Records written meanwhile may or may not be among them."""
-        names, last = TIER_NAMES if vectors else (), after
+        """Yields page by page what lies behind the record `after`; records written meanwhile may be missing."""
+        names = TIER_NAMES if vectors else ()
+        last = after
         while True:
             page = await self.store.scroll(scope, COLLECTION, Where(), limit=PAGE, after=last, with_vectors=names)
             records = [record for record in page.records if record.id != after]
@@ -110,7 +111,7 @@ class Exporter:
         tenant = TenantScope(scope.tenant)
         ids = list({id_ for links in wanted.values() for id_ in links})
         found = await self.store.fetch(tenant, COLLECTION, ids) if ids else []
-        known = {record.id: link for record in found if (link := Link.to(record))}
+        known = {record.id: link for record in found if (link := Link.to_record(record))}
         return b"".join(
             export_line(record, {id_: known[id_] for id_ in wanted[record.id] if id_ in known}) for record in records
         )

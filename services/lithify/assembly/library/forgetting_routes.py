@@ -38,7 +38,7 @@ MemoryName = Annotated[str, Path(max_length=512, description="Id or path of a hi
 
 @dataclass(frozen=True, slots=True)
 class ForgettingService:
-    """`jobs` is a blocking connection, as RQ needs it (`lithify.jobs.open_connection`)."""
+    """Asks for forgettings and reads them; `jobs` is a blocking connection, as RQ needs it."""
 
     store: VectorStore
     redis: Redis
@@ -47,20 +47,20 @@ class ForgettingService:
     wait_limit_ms: int
 
     async def begin(self, target: Target, *, wait: bool) -> Forgetting:
-        """What is accepted from now on lives; what was before goes, even if the process ends here."""
+        """Begins a forgetting: what is accepted from now on lives, what was before goes, even if we end here."""
         moment = await read_present_moment(self.redis, self.partitions)
         ticket = await request_forgetting(self.jobs, target, moment)
-        return await self._ended(target.tenant, ticket.job_id, self.wait_limit_ms if wait else 0)
+        return await self._wait_for_end(target.tenant, ticket.job_id, self.wait_limit_ms if wait else 0)
 
     async def read(self, tenant: str, forgetting_id: str) -> Forgetting:
-        """Raises NotFound."""
+        """Reads how a forgetting fares. Raises NotFound."""
         found = await read_forgetting(self.jobs, tenant, forgetting_id)
         if found is None:
             raise NotFound(f"id: no forgetting {forgetting_id!r} was asked for, or its record has expired")
         return found
 
-    async def memory(self, scope: TenantScope, name: str) -> Record:
-        """Raises NotFound, and Invalid for what is removed in another way."""
+    async def find_memory(self, scope: TenantScope, name: str) -> Record:
+        """Reads the memory that is to go. Raises NotFound, and Invalid for what is removed in another way."""
         records = await self.store.fetch(scope, COLLECTION, [parse_memory_id(name)])
         if not records:
             raise NotFound(f"id: no memory {name!r}")
@@ -70,7 +70,7 @@ class ForgettingService:
             raise Invalid(f"id: {name!r} is part of a document; remove it with DELETE /v1/authored/{document}")
         return record
 
-    async def _ended(self, tenant: str, forgetting_id: str, limit_ms: int) -> Forgetting:
+    async def _wait_for_end(self, tenant: str, forgetting_id: str, limit_ms: int) -> Forgetting:
         deadline = time.monotonic() + limit_ms / 1000
         while True:
             found = await self.read(tenant, forgetting_id)
@@ -88,7 +88,7 @@ class ForgettingView(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ForgetRequest:
-    """What all requests to forget have in common: who asks, and whether they wait for the receipt."""
+    """One request to forget: who asks, and whether they wait for the receipt."""
 
     service: ForgettingService
     response: Response
@@ -119,7 +119,7 @@ def forgetting_router(service: ForgettingService, access: Access) -> APIRouter:
     @router.delete("/memories/{memory_id}", status_code=202, responses=ANSWERS)
     async def forget_memory(memory_id: MemoryName, request: ForgetRequest = asked) -> ForgettingView:
         """Forget one memory and the turns that say the same."""
-        record = await service.memory(request.caller, memory_id)
+        record = await service.find_memory(request.caller, memory_id)
         return await request.answer(memory_target(request.caller.tenant, record))
 
     @router.delete("/sessions/{session:path}", status_code=202, responses=ANSWERS)
@@ -143,7 +143,7 @@ def forgetting_router(service: ForgettingService, access: Access) -> APIRouter:
     async def read_one(
         forgetting_id: Annotated[str, Path(max_length=64)], caller: TenantScope = admin
     ) -> ForgettingView:
-        """How a forgetting fares, and its receipt once it is done."""
+        """Show how a forgetting fares, and its receipt once it is done."""
         return ForgettingView(**asdict(await service.read(caller.tenant, forgetting_id)))
 
     return router

@@ -33,32 +33,32 @@ class Importer:
     partitions: int
 
     async def write(self, scope: TenantScope, lines: Sequence[ExportedRecord]) -> int:
-        """Searchable on return, in the caller's tenant whichever it was; writing the same twice is writing it once.
+        """Stores records in the caller's tenant, searchable on return; writing the same twice is writing it once.
 
         Returns how many had to be embedded anew. Raises Invalid for records the store refuses.
         """
-        fitting = [self._fits(line) for line in lines]
+        fitting = [self._has_fitting_vectors(line) for line in lines]
         loop = asyncio.get_running_loop()
-        records = await loop.run_in_executor(self.executor, self._records, scope.tenant, lines, fitting)
+        records = await loop.run_in_executor(self.executor, self._make_records, scope.tenant, lines, fitting)
         await self.store.upsert(scope, COLLECTION, records)
-        await self._count_on(scope.tenant, records)
-        await self._tell(scope.tenant, records)
+        await self._advance_sequences(scope.tenant, records)
+        await self._bump_generations(scope.tenant, records)
         return sum(FINGERPRINT in record.payload for record in records) - sum(fitting)
 
-    def _fits(self, line: ExportedRecord) -> bool:
-        """Whether the vectors it brings along are those this model would make."""
+    def _has_fitting_vectors(self, line: ExportedRecord) -> bool:
+        """Says whether the vectors it brings along are those this model would make."""
         known = (line.model_extra or {}).get(FINGERPRINT) == self.embedder.fingerprint
         return known and set(line.vectors) == set(tier_names(self.embedder.manifest))
 
-    def _records(self, tenant: str, lines: Sequence[ExportedRecord], fitting: Sequence[bool]) -> list[Record]:
-        moved = [self._moved(tenant, line) for line in lines]
+    def _make_records(self, tenant: str, lines: Sequence[ExportedRecord], fitting: Sequence[bool]) -> list[Record]:
+        moved = [self._migrate(tenant, line) for line in lines]
         bare = [r for r, fits in zip(moved, fitting, strict=True) if not fits and FINGERPRINT in r.payload]
         made = dict(
             zip((r.id for r in bare), embed_each([r.payload["text"] for r in bare], self.embedder), strict=True)
         )
         return [self._complete(record, made.get(record.id)) for record in moved]
 
-    def _moved(self, tenant: str, line: ExportedRecord) -> Record:
+    def _migrate(self, tenant: str, line: ExportedRecord) -> Record:
         family = self.embedder.manifest.family
         record = Record(line.id, line.payload() | {"tenant": tenant}, line.tiers())
         links = {id_: link.id_in(tenant, family) for id_, link in line.links.items()}
@@ -66,7 +66,7 @@ class Importer:
         return replace(record, id=id_in_family(record, family), payload=payload)
 
     def _complete(self, record: Record, embedded: TextVectors | None) -> Record:
-        """Rules and whole documents say by the missing fingerprint that they are not searched."""
+        """Gives a record its vectors; rules and whole documents have no fingerprint, because they are not searched."""
         if FINGERPRINT not in record.payload:
             return replace(record, vectors={})
         made = embedded or TextVectors(record.vectors)
@@ -74,11 +74,12 @@ class Importer:
         lexical = lexical_vector(record.payload["text"], self.analyser, said_at)
         return replace(attach_vectors(record, made, self.embedder.manifest), lexical=lexical)
 
-    async def _count_on(self, tenant: str, records: Sequence[Record]) -> None:
-        """The next turn of an imported session stands behind those it brought along."""
+    async def _advance_sequences(self, tenant: str, records: Sequence[Record]) -> None:
+        """Lets the next turn of an imported session stand behind those it brought along."""
         highest: dict[str, int] = {}
         for payload in (record.payload for record in records if record.payload["kind"] == "turn"):
-            session, seq = payload.get("session"), payload.get("seq")
+            session = payload.get("session")
+            seq = payload.get("seq")
             if session is not None and seq is not None:
                 partition = keys.partition_of(tenant, session, self.partitions)
                 name = keys.session_seq(partition, tenant, payload["user"], session)
@@ -87,7 +88,7 @@ class Importer:
             with outages():
                 await script.load("lift").run(self.redis, [*highest], [Retention().session_s, *highest.values()])
 
-    async def _tell(self, tenant: str, records: Sequence[Record]) -> None:
+    async def _bump_generations(self, tenant: str, records: Sequence[Record]) -> None:
         for user in {record.payload["user"] for record in records}:
             await bump(self.redis, tenant, durable_subject(user))
         if any(record.payload["kind"] == "authored" for record in records):

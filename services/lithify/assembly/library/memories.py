@@ -31,6 +31,8 @@ STABILITY = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Memories:
+    """Reads and writes single memories."""
+
     store: VectorStore
     embedder: Embedder
     analyser: LexicalAnalyser
@@ -39,16 +41,16 @@ class Memories:
     clock: Clock
 
     async def read(self, scope: TenantScope, name: str) -> MemoryView:
-        """By id or by the readable path of a hit. Raises NotFound."""
+        """Reads a memory by its id or the readable path of a hit. Raises NotFound."""
         record_id = parse_memory_id(name)
         records = await self.store.fetch(scope, COLLECTION, [record_id])
         if not records:
             raise NotFound(f"id: no memory {name!r}")
         return MemoryView.of(record_id, MemoryRecord.from_payload(records[0].payload))
 
-    async def write(self, scope: TenantScope, given: MemoryInput) -> MemoryWritten:
-        """Searchable on return; writing the same twice is writing it once. Raises Conflict for another text."""
-        memory = self._memory(scope, given)
+    async def write(self, scope: TenantScope, wanted: MemoryInput) -> MemoryWritten:
+        """Writes a memory, searchable on return; the same twice is written once. Raises Conflict for another text."""
+        memory = self._make_memory(scope, wanted)
         event_id = memory.event_id or ""
         record_id = point_id(scope.tenant, memory.kind, event_id, self.embedder.manifest.family)
         known = await self.store.fetch(scope, COLLECTION, [record_id])
@@ -56,33 +58,33 @@ class Memories:
             check_same_memory(memory, MemoryRecord.from_payload(known[0].payload))
             return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
         loop = asyncio.get_running_loop()
-        record = await loop.run_in_executor(self.executor, self._record, record_id, memory)
+        record = await loop.run_in_executor(self.executor, self._embed, record_id, memory)
         await self.store.upsert(scope, COLLECTION, [record])
         await bump(self.redis, scope.tenant, durable_subject(memory.user))
         return MemoryWritten(id=record_id, event_id=event_id, status="stored")
 
-    def _memory(self, scope: TenantScope, given: MemoryInput) -> MemoryRecord:
-        user = SHARED if given.user is None else given.user
+    def _make_memory(self, scope: TenantScope, wanted: MemoryInput) -> MemoryRecord:
+        user = SHARED if wanted.user is None else wanted.user
         return MemoryRecord(
             tenant=scope.tenant,
             user=user,
             kind="memory",
-            scope=given.scope,
-            text=given.text,
-            ts=self.clock() if given.ts is None else given.ts,
-            event_id=given.event_id or derive_event_id(user, given.text),
-            role=given.role,
-            source_kind=given.source_kind,
-            source_ref=given.source_ref,
-            token_estimate=estimate_tokens(given.text),
-            anchors=anchor_density(given.text),
+            scope=wanted.scope,
+            text=wanted.text,
+            ts=self.clock() if wanted.ts is None else wanted.ts,
+            event_id=wanted.event_id or derive_event_id(user, wanted.text),
+            role=wanted.role,
+            source_kind=wanted.source_kind,
+            source_ref=wanted.source_ref,
+            token_estimate=estimate_tokens(wanted.text),
+            anchors=anchor_density(wanted.text),
             stability=STABILITY,
             provenance=EXPLICIT,
             embedding=self.embedder.fingerprint,
         )
 
-    def _record(self, record_id: str, memory: MemoryRecord) -> Record:
-        """CPU-bound. A text that cannot be embedded is still found by its words."""
+    def _embed(self, record_id: str, memory: MemoryRecord) -> Record:
+        """Embeds a memory; CPU-bound. A text that cannot be embedded is still found by its words."""
         [embedded] = embed_each([memory.text], self.embedder)
         payload = memory.payload()
         if missing := embedded.missing(self.embedder.manifest):
@@ -91,7 +93,7 @@ class Memories:
 
 
 def parse_memory_id(name: str) -> str:
-    """The id inside `<collection>::<id>`, both percent-encoded, or the bare id itself."""
+    """Returns the id inside `<collection>::<id>`, both percent-encoded, or the bare id itself."""
     collection, separator, record_id = name.partition("::")
     if not separator:
         return name
@@ -101,7 +103,7 @@ def parse_memory_id(name: str) -> str:
 
 
 def derive_event_id(user: str, text: str) -> str:
-    """The same for the same words of the same user, so that a retry does not remember twice."""
+    """Makes an id, the same for the same words of the same user, so that a retry does not remember twice."""
     return f"{EXPLICIT}-{hashlib.sha256(join_parts(user, text).encode()).hexdigest()[:32]}"
 
 

@@ -17,20 +17,21 @@ from lithify.http.authorization import Access
 
 def memory_router(memories: Memories, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=JsonRoute)
-    reader, writer = Depends(access.needs(KeyScope.READ)), Depends(access.needs(KeyScope.INGEST))
+    reader = Depends(access.needs(KeyScope.READ))
+    writer = Depends(access.needs(KeyScope.INGEST))
 
     @router.get("/{memory_id}", responses={404: {}}, response_model_exclude_none=True)
     async def read_memory(
         memory_id: Annotated[str, Path(max_length=512, description="Id or path of a hit.")],
         caller: TenantScope = reader,
     ) -> MemoryView:
-        """One stored record as it is."""
+        """Show one stored record as it is."""
         return await memories.read(caller, memory_id)
 
     @router.post("", status_code=HTTPStatus.CREATED, responses={200: {}, 409: {}})
-    async def write_memory(given: MemoryInput, response: Response, caller: TenantScope = writer) -> MemoryWritten:
+    async def write_memory(wanted: MemoryInput, response: Response, caller: TenantScope = writer) -> MemoryWritten:
         """Remember something for a user or for all of the tenant; searchable when the call returns."""
-        written = await memories.write(caller, given)
+        written = await memories.write(caller, wanted)
         if written.status == "duplicate":
             response.status_code = HTTPStatus.OK
         return written
@@ -44,8 +45,8 @@ def session_router(timelines: Timelines, access: Access) -> APIRouter:
 
     @router.get("")
     async def list_sessions(user: Identifier, caller: TenantScope = reader) -> SessionsView:
-        """The sessions of a user, found among a bounded number of stored turns."""
-        return await timelines.sessions(TenantScope(caller.tenant, user))
+        """List the sessions of a user, found among a bounded number of stored turns."""
+        return await timelines.list_sessions(TenantScope(caller.tenant, user))
 
     @router.get("/{session:path}/timeline")
     async def read_timeline(
@@ -54,7 +55,7 @@ def session_router(timelines: Timelines, access: Access) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=500, description="How many of the newest turns.")] = 100,
         caller: TenantScope = reader,
     ) -> TimelineView:
-        """Turns with their state, the summaries that stand for old ones, and what became durable memory."""
+        """Show turns with their state, the summaries that stand for old ones, and what became durable memory."""
         return await timelines.read(TenantScope(caller.tenant, user), session, limit)
 
     return router

@@ -236,7 +236,7 @@ class DocumentList(BaseModel):
 
 
 class TierSizes(BaseModel):
-    """How many pieces of a document went where, and what its hard rules cost in every prompt."""
+    """Counts how many pieces of a document went where, and what its hard rules cost in every prompt."""
 
     hard: int
     soft: int

@@ -29,12 +29,14 @@ PAGES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Timelines:
+    """Reads what became of the sessions of a user."""
+
     store: VectorStore
     redis: Redis
     partitions: int
 
     async def read(self, scope: TenantScope, session: str, limit: int) -> TimelineView:
-        """`scope` names the user. Raises Unavailable if Redis or the store is away."""
+        """Reads the timeline of a session; `scope` names the user. Raises Unavailable if Redis or the store is away."""
         recent = RecentTurns(self.redis, self.store, self.partitions, limit)
         tail = await read_tail(self.redis, scope, session, limit, self.partitions)
         stored = await recent.read_stored_records(scope, session)
@@ -42,12 +44,12 @@ class Timelines:
             user=scope.user or "",
             session=session,
             turns=merge_turns(tail, stored)[-limit:],
-            summaries=[SummaryView.of(record) for record in await self._made(scope, session, "summary")],
-            memories=[TimelineMemory.of(record) for record in await self._made(scope, session, "memory")],
+            summaries=[SummaryView.of(record) for record in await self._read_derived(scope, session, "summary")],
+            memories=[TimelineMemory.of(record) for record in await self._read_derived(scope, session, "memory")],
         )
 
-    async def sessions(self, scope: TenantScope) -> SessionsView:
-        """The sessions found among a bounded number of the user's turns, the one spoken in last first."""
+    async def list_sessions(self, scope: TenantScope) -> SessionsView:
+        """Names the sessions found among a bounded number of the user's turns, the one spoken in last first."""
         found: dict[str, SessionSeen] = {}
         after: str | None = None
         for _ in range(PAGES):
@@ -59,7 +61,7 @@ class Timelines:
         ordered = sorted(found.values(), key=lambda seen: (-seen.last_ts, seen.session))
         return SessionsView(user=scope.user or "", sessions=ordered, complete=after is None)
 
-    async def _made(self, scope: TenantScope, session: str, kind: str) -> list[Record]:
+    async def _read_derived(self, scope: TenantScope, session: str, kind: str) -> list[Record]:
         where = Where().equals("session", session).equals("kind", kind)
         page = await self.store.scroll(scope, COLLECTION, where, limit=MOST_MADE)
         return sorted(page.records, key=lambda record: (record.payload["ts"], record.id))
@@ -70,7 +72,7 @@ def read_memory(record: Record) -> MemoryRecord:
 
 
 def merge_turns(tail: Iterable[Event], stored: Iterable[Record]) -> list[TimelineTurn]:
-    """Each turn once, in the order of speaking; one that is only in the tail cannot be searched yet."""
+    """Returns each turn once, in the order of speaking; one that is only in the tail cannot be searched yet."""
     turns = {turn.event_id: turn for turn in map(TimelineTurn.of_record, stored)}
     for event in tail:
         known = turns.get(event.event_id)

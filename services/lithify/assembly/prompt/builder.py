@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PromptOrder:
-    """Who wants which prompt, about what, on which terms, and until when."""
+    """Names who wants which prompt, about what, on which terms, and until when."""
 
     scope: TenantScope
     request: AssembleRequest
@@ -58,7 +58,7 @@ class PromptOrder:
 
 @dataclass(frozen=True, slots=True)
 class PromptReading:
-    """What could be read for one prompt; `missing` says what could not."""
+    """Holds what could be read for one prompt; `missing` says what could not."""
 
     turns: Sequence[Turn]
     rules: Rules

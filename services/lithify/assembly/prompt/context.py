@@ -79,7 +79,7 @@ class PlannedContext:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What goes into the prompt, and everything that was considered for it."""
+    """Holds what goes into the prompt, and everything that was considered for it."""
 
     planned: PlannedContext
     projection: TemporalProjection

@@ -47,7 +47,7 @@ async def read_documents(
         # In here, because a repository that cannot be is a reason to do without documents, too.
         question = DocQuery(query, repos=wanted.repos, limit=wanted.limit)
         # Half of the time for the model: at the end of all of it, words must still be able to answer.
-        return await search.find(scope, question, terms.now_ms, deadline_s=deadline.left() / 2)
+        return await search.find(scope, question, terms.now_ms, deadline_s=deadline.seconds_left() / 2)
 
     found, missing = await attempt(find(), deadline, None, "documents cannot be read")
     part = NOTHING if found is None else render_docs_block(found.hits, limit, token_price(terms.counter))

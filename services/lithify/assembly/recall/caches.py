@@ -22,7 +22,7 @@ Generations = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """What an entry was found for; `question` is a digest, because the words asked are not kept."""
+    """Names what an entry was found for; `question` is a digest, because the words asked are not kept."""
 
     tenant: str
     user: str

@@ -18,7 +18,7 @@ from lithify.streams.generations import read_generations
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was found, and whether any of it came from the cache."""
+    """Holds what was found, and whether any of it came from the cache."""
 
     found: FoundMemories
     cached: bool = False

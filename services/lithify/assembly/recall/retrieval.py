@@ -40,7 +40,7 @@ LATE_VECTOR: Final = "the meaning of the query did not come in time; memories we
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """What the two legs of a search found: every hit once, and the score each leg gave it, as the engine counts."""
+    """Holds what two legs of a search found: every hit once, and the score each leg gave it, as the engine counts."""
 
     hits: dict[str, Hit] = field(default_factory=dict)
     dense: dict[str, float] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def dense_query(where: Where, depth: int, vector: Vector, *, places_only: bool) 
 
 
 def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only: bool, cosines: bool) -> Query:
-    """With `cosines`, a record found by its words brings its full vector along."""
+    """Asks by words; with `cosines`, a record found by its words brings its full vector along."""
     return Query(
         where,
         LEXICAL,
@@ -96,7 +96,7 @@ async def read_around(
 
 
 def is_placed(hit: Hit) -> bool:
-    """Only turns have neighbours: what was promoted, summarised or authored stands alone."""
+    """Says whether a hit can have neighbours: what was promoted, summarised or authored stands alone."""
     return hit.payload["kind"] == "turn" and hit.payload.get("seq") is not None
 
 
@@ -134,7 +134,7 @@ class RecallQuery:
 
 @dataclass(frozen=True, slots=True)
 class FoundMemories:
-    """What a retrieval found: candidates with their signals, their records, and what could not be asked."""
+    """Holds what a retrieval found: candidates with their signals, their records, and what could not be asked."""
 
     candidates: list[Candidate] = field(default_factory=list)
     memories: dict[str, MemoryRecord] = field(default_factory=dict)

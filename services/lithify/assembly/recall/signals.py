@@ -38,8 +38,9 @@ class PassageQuery:
 
 
 def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by_best: bool) -> dict[str, Signals]:
-    """What the legs say of each record by itself; cosines relative to the best of them, or as they are."""
-    meaning, words = relative_scores(dense) if by_best else dense, relative_scores(lexical)
+    """Returns what the legs say of each record by itself; cosines relative to the best of them, or as they are."""
+    meaning = relative_scores(dense) if by_best else dense
+    words = relative_scores(lexical)
     return {key: Signals(meaning.get(key, 0.0), words.get(key, 0.0)) for key in {**meaning, **words}}
 
 
@@ -80,8 +81,9 @@ def passage_columns(
 
 
 def word_weights(words: Sequence[int], records: Sequence[Record]) -> FloatArray:
-    """A row for each word of the question, a column for each record."""
-    rows, table = {word: row for row, word in enumerate(words)}, np.zeros((len(words), len(records)))
+    """Returns a row for each word of the question, a column for each record."""
+    rows = {word: row for row, word in enumerate(words)}
+    table = np.zeros((len(words), len(records)))
     for column, record in enumerate(records):
         for word, weight in record.lexical.items if record.lexical else ():
             if word in rows:
@@ -90,7 +92,7 @@ def word_weights(words: Sequence[int], records: Sequence[Record]) -> FloatArray:
 
 
 def passage_meaning(query: PassageQuery, records: Sequence[Record], around: Neighbours) -> FloatArray:
-    """A record without its vector is seen through its neighbours' alone."""
+    """Compares meanings; a record without its vector is seen through its neighbours' alone."""
     if query.vector is None or not records:
         return np.zeros(len(records))
     nothing = np.zeros(len(query.vector))
@@ -99,7 +101,7 @@ def passage_meaning(query: PassageQuery, records: Sequence[Record], around: Neig
 
 
 def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[float | None]:
-    """1 where the turn before asks something; None for what is no turn."""
+    """Returns 1 where the turn before asks something; None for what is no turn."""
     [(_, previous)] = find_neighbours(places, PREVIOUS)
     answered = [*map(float, asking), 0.0]
     return [None if place is None else answered[turn] for place, turn in zip(places, previous.tolist(), strict=True)]
@@ -112,5 +114,5 @@ def place_of(memory: MemoryRecord) -> Place | None:
 
 
 def session_of(memory: MemoryRecord) -> tuple[str, str] | None:
-    """Two users may name their sessions alike."""
+    """Names a record's session with its user: two users may name theirs alike."""
     return None if memory.session is None else (memory.user, memory.session)
