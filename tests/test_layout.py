@@ -2,6 +2,7 @@
 
 import ast
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,43 @@ TOP_LEVEL = {
 }
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 40
+# Irregular participles; the regular ones end in "ed".
+PARTICIPLES = {
+    *(
+        "begun",
+        "bound",
+        "brought",
+        "built",
+        "chosen",
+        "cut",
+        "done",
+        "drawn",
+        "found",
+        "given",
+        "gone",
+        "grown",
+        "heard",
+    ),
+    *(
+        "held",
+        "hidden",
+        "kept",
+        "known",
+        "left",
+        "lost",
+        "made",
+        "met",
+        "said",
+        "seen",
+        "sent",
+        "shown",
+        "sold",
+        "spoken",
+    ),
+    *("spread", "taken", "thought", "told", "written"),
+}
+# Verbs that only look like participles, a stream (`stored`), the rest of a deadline (`left`), and one like `sorted`.
+NO_PARTICIPLES = {"batched", "cut", "embed", "exceed", "left", "need", "proceed", "reembed", "stored", "succeed"}
 
 
 def tracked() -> list[Path]:
@@ -77,3 +115,38 @@ def test_functions_stay_short() -> None:
 def test_every_module_says_why_it_exists() -> None:
     silent = [str(p.relative_to(ROOT)) for p in sources() if not ast.get_docstring(ast.parse(p.read_text("utf-8")))]
     assert not silent
+
+
+def test_a_public_class_name_is_defined_once() -> None:
+    """Whoever searches for a class finds one; the client and the schemas repeat names of the HTTP interface."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sources():
+        if "client" in path.parts or "schema" in path.name:
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def is_property(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(isinstance(mark, ast.Name) and "property" in mark.id for mark in function.decorator_list)
+
+
+def is_participle(name: str) -> bool:
+    word = name.strip("_")
+    regular = word.endswith("ed") and len(word) > 4 and "_" not in word
+    return word not in NO_PARTICIPLES and (regular or word in PARTICIPLES)
+
+
+def test_no_function_is_named_by_a_bare_participle() -> None:
+    """A function is a verb: `told` and `judged` do not say what happens. Properties may say how something is."""
+    named = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and is_participle(node.name)
+        and not is_property(node)
+    ]
+    assert not named
