@@ -1,4 +1,4 @@
-"""Token counters, message forms, shares of sources and pools: small decisions, each with its rule."""
+"""Token counters, message forms and shares of sources: small decisions, each with its rule."""
 
 from pathlib import Path
 
@@ -7,14 +7,10 @@ import pytest
 from lithify.assembly.prompt.answer import dump_messages, insert_memory
 from lithify.assembly.prompt.context import spread_sources
 from lithify.assembly.prompt.token_counter import ESTIMATOR, load_counter
-from lithify.assembly.recall.links import is_point_id
-from lithify.assembly.recall.pools import is_visible, session_pools
 from lithify.assembly.schema import AssembleRequest, Message
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.hops import Projected
-from lithify.store import point_id
-from lithify.store.memory_record import MemoryRecord
-from tests.unit.assembly.prompt.context_parts import PROFILES, candidate
+from tests.unit.assembly.prompt.context_parts import candidate
 
 
 def request(*messages: Message, query: str | None = None) -> AssembleRequest:
@@ -73,18 +69,3 @@ def test_a_source_may_use_places_the_others_leave_free() -> None:
     assert [item.candidate.id for item in spread_sources(ranked, sources, 4)] == ["a1", "a2", "a3", "b1"]
     assert [item.candidate.id for item in spread_sources(ranked, sources, 2)] == ["a1", "b1"]
     assert [item.candidate.id for item in spread_sources(ranked, {}, 2)] == ["a1", "a2"]
-
-
-def test_profiles_differ_in_what_a_session_may_see() -> None:
-    recall, seed = PROFILES
-    assert [pool.lasting for pool in session_pools(recall, "s")] == [False]
-    assert [pool.lasting for pool in session_pools(seed, "s")] == [False, True]
-    turn = MemoryRecord("t", "u", "turn", "session", "x", 0, session="other")
-    assert is_visible(turn, "s", recall)
-    assert not is_visible(turn, "s", seed)
-    assert is_visible(turn, "other", seed)
-
-
-def test_authored_record_ids_are_told_from_point_ids() -> None:
-    assert is_point_id(point_id("t", "authored", "a.md#000001", "f"))
-    assert not is_point_id("a.md#000001")
