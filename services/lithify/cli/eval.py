@@ -15,17 +15,16 @@ import typer
 
 from lithify.cli.console import data, emit_json, talk
 from lithify.cli.progress import StageBars
-from lithify.cli.termination import stopped_by_sigterm
 from lithify.errors import Invalid
 from lithify.evaluation.ablation import AblationPlan, ablate
 from lithify.evaluation.ablation_page import ablation_page
 from lithify.evaluation.datasets import Dataset, load_dataset
 from lithify.evaluation.fitting import fit_profile
-from lithify.evaluation.report import Figures
+from lithify.evaluation.report import Figures, summary, tables
 from lithify.evaluation.run import evaluate
-from lithify.evaluation.tables import summary, tables
 from lithify.evaluation.workplace import Workplace
 from lithify.memory.ranking.profile import RECALL
+from lithify.node.child import stopped_by_sigterm
 from lithify.settings import load_settings
 
 app = typer.Typer(help="Measure recall on conversations with known evidence.", no_args_is_help=True)
@@ -100,7 +99,7 @@ def fit(
     chosen_data = load_chosen(dataset.value, path, limit_conversations)
     settings = load_settings(retrieval_profile=RECALL.name)
     with stopped_by_sigterm(), open_workplace(work, chosen_data) as place, StageBars() as bars:
-        found = fit_profile(chosen_data, place, settings, RECALL.normalise(), bars.show)
+        found = fit_profile(chosen_data, place, settings=settings, base=RECALL.normalise(), progress=bars.show)
     weights = {"weights": found.weights._asdict(), "shipped_weights": RECALL.normalise().relevance._asdict()}
     emit_json(asdict(found) | weights)
 

@@ -117,14 +117,16 @@ async def measure_plan(plan: AblationPlan, base: Profile, progress: Progress) ->
     async with open_ingested(plan.dataset, place, usual, progress) as memory:
         asked = [variant for variant in make_variants(base) if memory.cascade or not variant.tiered]
         with open_journal(place, base) as journal:
-            rows = await measure_variants(memory, plan.dataset, asked, journal, progress)
+            rows = await measure_variants(memory, plan.dataset, asked=asked, journal=journal, progress=progress)
         chosen = await measure_selector(memory.retriever, plan.dataset, base)
     for other in others:
         place = plan.workplace(other)
         variant = Variant(f"weights {FULL_PRECISION} instead of int8", base)
         async with open_ingested(plan.dataset, place, other, progress) as memory:
             with open_journal(place, base) as journal:
-                rows += await measure_variants(memory, plan.dataset, [variant], journal, progress)
+                rows += await measure_variants(
+                    memory, plan.dataset, asked=[variant], journal=journal, progress=progress
+                )
     return Ablation(plan.dataset, f"{usual.embedding_profile} {usual.embedding_variant}", tuple(rows), tuple(chosen))
 
 

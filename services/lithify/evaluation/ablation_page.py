@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from lithify.evaluation.ablation import Ablation, VariantScores
+from lithify.evaluation.report import share
 from lithify.evaluation.selector import SelectorGain, Shares
-from lithify.evaluation.tables import share
 
 COLUMNS: Final = (("fraction", "5"), ("fraction", "10"), ("all", "10"), ("ndcg", "10"))
 SELECTOR: Final = (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import httpx
 
@@ -22,6 +22,7 @@ START_S: Final = 120.0
 STOP_S: Final = 60.0
 POLL_S: Final = 0.1
 LOG_TAIL: Final = 2_000
+EXIT_TERMINATED: Final = 128 + signal.SIGTERM
 # Parts of somebody's real memory: whatever runs on a child node must not write into them, nor read rules from them.
 FOREIGN: Final = ("redis_url", "qdrant_url", "archive_dir", "authored_dir")
 
@@ -53,6 +54,20 @@ def child_node(data_dir: Path, settings: Mapping[str, str]) -> Iterator[ChildNod
         yield node
     finally:
         _stop(process)
+
+
+@contextmanager
+def stopped_by_sigterm() -> Iterator[None]:
+    """Unwinds after SIGTERM as after Ctrl-C, so that a child node is stopped with the command that started it."""
+
+    def leave(*_: object) -> NoReturn:
+        sys.exit(EXIT_TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def refuse_foreign_parts(settings: Settings, who: str) -> None:

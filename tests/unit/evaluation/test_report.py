@@ -7,8 +7,7 @@ from rich.console import Console
 
 from lithify.evaluation.answers import BASELINES, BUDGETS, SEARCH, SESSIONS, PackedContext, RankedTurns, RecordedAnswer
 from lithify.evaluation.datasets import Dataset, load_dataset
-from lithify.evaluation.report import EvaluationSetup, Figures, make_figures
-from lithify.evaluation.tables import summary, tables
+from lithify.evaluation.report import EvaluationSetup, Figures, make_figures, summary, tables
 from tests.unit.evaluation.made_files import prepared
 
 SETUP = EvaluationSetup("recall", "f" * 64, "all-minilm-l6-v2", "abc", 3.25)

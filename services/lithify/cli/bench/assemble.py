@@ -132,7 +132,9 @@ async def measure(points: int, settings: Settings, rounds: int = ROUNDS) -> Asse
         crowds = [await measure_crowd(bench, callers, max(4, rounds // callers)) for callers in CROWDS]
     embedding, searching = parts[0].p50_ms, parts[1].p50_ms
     ratio = round(alone.p50_ms / (embedding + searching), 2)
-    return AssembleReport(points, round(seconds, 1), parts, [alone, *crowds, cold], ratio)
+    return AssembleReport(
+        points=points, fill_seconds=round(seconds, 1), parts=parts, answers=[alone, *crowds, cold], ratio=ratio
+    )
 
 
 @asynccontextmanager
@@ -149,7 +151,7 @@ async def open_bench(points: int, settings: Settings) -> AsyncIterator[AssembleB
         await edge.ensure(CollectionSpec(COLLECTION, (low, middle, full), embedder.fingerprint))
         executor = stack.enter_context(ThreadPoolExecutor(2))
         corpus = PeopleCorpus(points, (low, middle, full), embedder.manifest.family)
-        yield make_bench(edge, embedder, executor, redis, corpus)
+        yield make_bench(edge, embedder, executor=executor, redis=redis, corpus=corpus)
 
 
 def make_bench(

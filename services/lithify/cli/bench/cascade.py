@@ -132,8 +132,10 @@ async def search_timed(
     scope = TenantScope(TENANT, user)
     where = Where()
     started = time.perf_counter()
-    usable = await complete_tiers(store, scope, TENANT, where, steps)
-    answer = await search_cascade(store, scope, TENANT, where, question, LIMIT, steps, usable)
+    usable = await complete_tiers(store, scope, collection=TENANT, where=where, cascade=steps)
+    answer = await search_cascade(
+        store, scope, collection=TENANT, where=where, vector=question, limit=LIMIT, cascade=steps, usable=usable
+    )
     return answer, time.perf_counter() - started
 
 

@@ -100,7 +100,7 @@ async def measure(points: int) -> ScoreReport:
 
 async def score_candidates(candidates: list[Candidate], asked: tuple[str, ...], profile: Profile) -> None:
     """Runs the call that assembly makes for an answer."""
-    score_pass2(candidates, asked, profile, NOW_MS, 9.0)
+    score_pass2(candidates, asked, profile=profile, now_ms=NOW_MS, max_access=9.0)
 
 
 async def search(edge: EdgeStore, query: Query, scope: AnyTenant) -> None:

@@ -191,4 +191,10 @@ async def measure_searches(
         await edge.query_batch(scope, SPEC.name, queries)
         taken.append((time.perf_counter() - started) * 1000)
     p50, p95 = np.percentile(taken, [50, 95])
-    return Latency(during, len(taken), round(float(p50), 3), round(float(p95), 3), round(max(taken), 1))
+    return Latency(
+        during=during,
+        searches=len(taken),
+        p50_ms=round(float(p50), 3),
+        p95_ms=round(float(p95), 3),
+        worst_ms=round(max(taken), 1),
+    )

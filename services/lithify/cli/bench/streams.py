@@ -68,9 +68,16 @@ async def compare(events: int) -> list[Comparison]:
     with tempfile.TemporaryDirectory(prefix="lithify-bench-") as folder:
         async with EmbeddedRedis(Path(folder)) as server, open_consumer(server.url, block_ms=100) as redis:
             return [
-                await _duel("accept, single", redis, events // 8, _accept_single, _add_single),
-                await _duel(f"accept, batches of {BATCH}", redis, events, _accept_batches, _add_batches),
-                await _duel(f"consume, batches of {BATCH}", redis, events, _consume, _read_and_ack, _add_batches),
+                await _duel("accept, single", redis, count=events // 8, ours=_accept_single, raw=_add_single),
+                await _duel(f"accept, batches of {BATCH}", redis, count=events, ours=_accept_batches, raw=_add_batches),
+                await _duel(
+                    f"consume, batches of {BATCH}",
+                    redis,
+                    count=events,
+                    ours=_consume,
+                    raw=_read_and_ack,
+                    prepare=_add_batches,
+                ),
             ]
 
 
@@ -86,7 +93,18 @@ async def _duel(what: str, redis: Redis, count: int, ours: Side, raw: Side, prep
 
 async def _rate(redis: Redis, count: int, side: Side, prepare: Side) -> float:
     await redis.flushall()
-    events = [Event(f"event-{n}", "default", "user", f"session-{n // 16}", "user", TEXT, ts=n) for n in range(count)]
+    events = [
+        Event(
+            event_id=f"event-{n}",
+            tenant="default",
+            user="user",
+            session=f"session-{n // 16}",
+            role="user",
+            text=TEXT,
+            ts=n,
+        )
+        for n in range(count)
+    ]
     load = Load(events, [encode_event(event) for event in events])
     await prepare(redis, load)
     started = time.perf_counter()
@@ -129,7 +147,15 @@ async def _consume(redis: Redis, load: Load) -> None:
             consumer.stop()
 
     settings = ConsumerSettings(batch=BATCH, block_ms=100)
-    consumer = Consumer(redis, [STREAM], GROUP, "bench-0", handle, settings, system_clock)
+    consumer = Consumer(
+        redis=redis,
+        streams=[STREAM],
+        group=GROUP,
+        name="bench-0",
+        handler=handle,
+        settings=settings,
+        clock=system_clock,
+    )
     await consumer.run()
 
 

@@ -63,7 +63,7 @@ def fit_tier(material: TierData, dims: int, target: float) -> TierFit:
     samples = [
         sample
         for group in material.groups
-        for sample in sample_tier(group.documents, group.questions, dims, LIMIT, LIMIT * OVERSAMPLING)
+        for sample in sample_tier(group.documents, group.questions, dims=dims, limit=LIMIT, depth=LIMIT * OVERSAMPLING)
     ]
     return TierFit(dims=dims, **asdict(fit_threshold(samples, target)))
 

@@ -23,13 +23,12 @@ from lithify.cli.demo.views import (
     refusal_table,
     summary_table,
 )
-from lithify.cli.termination import stopped_by_sigterm
 from lithify.client import Memory, Turn
 from lithify.client.call import Call, path
 from lithify.client.explanation import temporal_line
 from lithify.errors import Unavailable
 from lithify.memory.tokens import estimate_tokens
-from lithify.node.child import child_node, refuse_foreign_parts
+from lithify.node.child import child_node, refuse_foreign_parts, stopped_by_sigterm
 from lithify.settings import Settings, load_settings
 
 PATIENCE_S: Final = 120.0

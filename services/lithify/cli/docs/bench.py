@@ -91,14 +91,27 @@ class BenchLibrary:
     model: Embedder | None
 
     async def fill(self, sources: Sequence[DocSource]) -> None:
-        holdings = Holdings(self.store, LexicalAnalyser(), self.executor, system_clock, self.space)
+        holdings = Holdings(
+            store=self.store, analyser=LexicalAnalyser(), executor=self.executor, clock=system_clock, space=self.space
+        )
         await holdings.put_all(SCOPE, REPO, sources)
         if self.model is not None:
             # Nobody else works here, so the job runs without a queue; it never asks for the connection.
-            await catch_up(JobContext(EMBED, EMBED, 1, VectorParts(self.store, self.model), self.executor, Redis()))
+            await catch_up(
+                JobContext(
+                    job_id=EMBED,
+                    name=EMBED,
+                    attempt=1,
+                    parts=VectorParts(self.store, self.model),
+                    executor=self.executor,
+                    connection=Redis(),
+                )
+            )
 
     async def ask(self, text: str, mode: SearchMode) -> list[str]:
-        search = DocSearch(self.store, LexicalAnalyser(), self.executor, self.space, self.model)
+        search = DocSearch(
+            store=self.store, analyser=LexicalAnalyser(), executor=self.executor, space=self.space, embedder=self.model
+        )
         found = await search.find(SCOPE, DocQuery(text, limit=DEPTH, mode=mode), system_clock())
         return [hit.chunk.path for hit in found.hits]
 

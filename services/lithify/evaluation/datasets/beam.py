@@ -61,7 +61,9 @@ def spoken_lines(file: Path) -> Iterator[SourceTurn]:
         anchor = next((message.time_anchor for message in messages if message.time_anchor), None)
         at = None if anchor is None else read_date(anchor)
         for message in messages:
-            yield SourceTurn(message.id, batch.batch_number, message.role, message.content, at)
+            yield SourceTurn(
+                id=message.id, session=batch.batch_number, speaker=message.role, text=message.content, at=at
+            )
 
 
 def questions_of(chat: Path) -> Iterator[SourceQuestion]:
@@ -75,7 +77,13 @@ def questions_of(chat: Path) -> Iterator[SourceQuestion]:
         for number, item in enumerate(items):
             probe = parse_row(Probe, item, f"{file} {ability} {number}")
             evidence = list(message_ids(probe.source_chat_ids))
-            yield SourceQuestion(f"{chat.name}-{ability}-{number}", chat.name, probe.question, ability, evidence)
+            yield SourceQuestion(
+                id=f"{chat.name}-{ability}-{number}",
+                conversation=chat.name,
+                text=probe.question,
+                category=ability,
+                evidence=evidence,
+            )
 
 
 def message_ids(value: Any) -> Iterator[str]:

@@ -106,7 +106,14 @@ def build_dataset(
     answerable = tuple(question for question in questions if question.evidence or question.sessions)
     dangling = sum(len(set(a.evidence)) - len(q.evidence) for a, q in zip(asked, questions, strict=True))
     skipped = len(questions) - len(answerable)
-    return Dataset(name, sha256, tuple(conversations.values()), answerable, skipped, dangling)
+    return Dataset(
+        name=name,
+        sha256=sha256,
+        conversations=tuple(conversations.values()),
+        questions=answerable,
+        skipped=skipped,
+        dangling=dangling,
+    )
 
 
 def build_conversation(conversation: str, lines: Sequence[SourceTurn]) -> Conversation:

@@ -59,14 +59,20 @@ def spoken_lines(sample: Sample, path: Path) -> Iterator[SourceTurn]:
         for item in sample.conversation[session] or ():
             said = parse_row(LocomoTurn, item, where)
             text = with_caption(said.text, said.blip_caption)
-            yield SourceTurn(said.dia_id, session, said.speaker, text, read_date(date))
+            yield SourceTurn(id=said.dia_id, session=session, speaker=said.speaker, text=text, at=read_date(date))
 
 
 def questions_of(sample: Sample) -> Iterator[SourceQuestion]:
     for number, item in enumerate(sample.qa):
         category = CATEGORIES.get(item.category, str(item.category))
         evidence = [turn for text in item.evidence for turn in evidence_turns(text)]
-        yield SourceQuestion(f"{sample.sample_id}-q{number}", sample.sample_id, item.question, category, evidence)
+        yield SourceQuestion(
+            id=f"{sample.sample_id}-q{number}",
+            conversation=sample.sample_id,
+            text=item.question,
+            category=category,
+            evidence=evidence,
+        )
 
 
 def evidence_turns(text: str) -> list[str]:

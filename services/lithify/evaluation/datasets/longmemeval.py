@@ -49,7 +49,13 @@ def refuse_uneven(item: Instance, path: Path) -> None:
 def spoken_lines(item: Instance) -> Iterator[SourceTurn]:
     for session, date, messages in item.sessions():
         for number, message in enumerate(messages):
-            yield SourceTurn(turn_name(session, number), session, message.role, message.content, read_date(date))
+            yield SourceTurn(
+                id=turn_name(session, number),
+                session=session,
+                speaker=message.role,
+                text=message.content,
+                at=read_date(date),
+            )
 
 
 def question_of(item: Instance) -> SourceQuestion:
@@ -60,13 +66,13 @@ def question_of(item: Instance) -> SourceQuestion:
         if message.has_answer
     ]
     return SourceQuestion(
-        item.question_id,
-        item.question_id,
-        item.question,
-        item.question_type,
-        evidence,
-        item.answer_session_ids,
-        read_date(item.question_date),
+        id=item.question_id,
+        conversation=item.question_id,
+        text=item.question,
+        category=item.question_type,
+        evidence=evidence,
+        sessions=item.answer_session_ids,
+        at=read_date(item.question_date),
     )
 
 

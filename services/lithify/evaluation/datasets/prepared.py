@@ -41,7 +41,13 @@ def load_prepared(name: str, folder: Path) -> Dataset:
     for row in read_rows(files[0], TurnRow):
         lines[row.conv].append(line_of(row))
     asked = [
-        SourceQuestion(row.qid, row.conv, row.question, row.category_name or row.category or UNSORTED, row.evidence)
+        SourceQuestion(
+            id=row.qid,
+            conversation=row.conv,
+            text=row.question,
+            category=row.category_name or row.category or UNSORTED,
+            evidence=row.evidence,
+        )
         for row in read_rows(files[1], QuestionRow)
     ]
     return build_dataset(name, digest(files), lines, asked)
@@ -49,7 +55,9 @@ def load_prepared(name: str, folder: Path) -> Dataset:
 
 def line_of(row: TurnRow) -> SourceTurn:
     at = None if row.date is None else read_date(row.date)
-    return SourceTurn(row.id, row.session, row.speaker, with_caption(row.text, row.caption), at)
+    return SourceTurn(
+        id=row.id, session=row.session, speaker=row.speaker, text=with_caption(row.text, row.caption), at=at
+    )
 
 
 def with_caption(text: str, caption: str | None) -> str:
