@@ -133,7 +133,7 @@ def test_the_ablation_measures_every_variant_on_the_same_ingested_folder(bench: 
 def test_a_fit_is_printed_beside_the_shipped_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recall = {"5": 0.7, "10": 0.8, "20": 0.9}
     fit = WeightFit(RelevanceWeights(dense=0.4, lexical=0.6), recall, recall, {"c1": recall}, recall)
-    monkeypatch.setattr("lithify.cli.eval.fit_profile", lambda *_: fit)
+    monkeypatch.setattr("lithify.cli.eval.fit_profile", lambda *_, **__: fit)
     done = CliRunner().invoke(app, ["fit", "--data", str(prepared(tmp_path / "data"))], catch_exceptions=False)
     printed = json.loads(done.stdout)
     assert printed["weights"]["lexical"] == 0.6
