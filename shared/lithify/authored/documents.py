@@ -69,7 +69,7 @@ class AuthoredDocuments:
         parts = await self.parts(name, raw)
         await self._check_reserve(scope, parts)
         known = await self.find(scope, name)
-        document = AuthoredText(scope.tenant, name, raw.decode(), origin, self.clock())
+        document = AuthoredText(scope.tenant, name, raw.decode(), origin=origin, ts=self.clock())
         if known and self._is_settled(known) and (known.text, known.origin) == (document.text, origin):
             return WrittenDocument(known, parts, created=False, changed=False)
         await self._write(document, parts)

@@ -70,12 +70,12 @@ def read_document(record: Record) -> AuthoredText:
     memory = MemoryRecord.from_payload(record.payload)
     meta = memory.meta or {}
     return AuthoredText(
-        memory.tenant,
-        memory.source_ref or "",
-        memory.text,
-        Origin(meta.get("origin", Origin.API)),
-        memory.ts,
-        meta.get("edition"),
+        tenant=memory.tenant,
+        name=memory.source_ref or "",
+        text=memory.text,
+        origin=Origin(meta.get("origin", Origin.API)),
+        ts=memory.ts,
+        edition=meta.get("edition"),
     )
 
 

@@ -103,7 +103,7 @@ def add_writing(router: APIRouter, service: DocsService, admin: Any) -> None:
         repo: RepoName, path: str, wanted: PromotionInput, caller: TenantScope = admin
     ) -> RulingView:
         """Rule that a document may or may not be quoted as trusted; the ruling is kept."""
-        return await service.rule(caller, repo, path, wanted, calling_key())
+        return await service.rule(caller, repo, path, wanted, key_id=calling_key())
 
     @router.put("/{repo}/{path:path}", responses={201: {"model": DocWritten}, 415: {}}, openapi_extra=BODY)
     async def put_document(

@@ -38,7 +38,7 @@ class Timelines:
     async def read(self, scope: TenantScope, session: str, limit: int) -> TimelineView:
         """Reads the timeline of a session; `scope` names the user. Raises Unavailable if Redis or the store is away."""
         recent = RecentTurns(self.redis, self.store, self.partitions, limit)
-        tail = await read_tail(self.redis, scope, session, limit, self.partitions)
+        tail = await read_tail(self.redis, scope, session, limit=limit, partitions=self.partitions)
         stored = await recent.read_stored_records(scope, session)
         return TimelineView(
             user=scope.user or "",

@@ -183,7 +183,7 @@ def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, 
     if not candidates:
         return ()
     wanted = keywords(ingredients.query)
-    return tuple(score_pass2(candidates, wanted, terms.profile, terms.now_ms, ingredients.max_access))
+    return tuple(score_pass2(candidates, wanted, terms.profile, now_ms=terms.now_ms, max_access=ingredients.max_access))
 
 
 def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
@@ -229,7 +229,14 @@ def project(
     # Dated turns are often a weak match, so the selector looks below the floor of the coarse cut (spec 09 §5).
     guarded = planned.temporal.guard.applies
     rest = score_candidates(planned.competing, planned.ingredients, planned.terms) if guarded else ()
-    return project_temporally(planned.temporal, planned.direct, rest, standard, planned.terms.profile, slot_cosines)
+    return project_temporally(
+        planned.temporal,
+        direct=planned.direct,
+        rest=rest,
+        standard=standard,
+        profile=planned.terms.profile,
+        slot_cosines=slot_cosines,
+    )
 
 
 def unshown_links(planned: PlannedContext, linked: Mapping[str, Candidate]) -> dict[str, Candidate]:
@@ -248,4 +255,6 @@ def turn_item(turn: Turn, counter: PromptCounter = ESTIMATOR) -> Item:
 
 def memory_item(candidate: Candidate, counter: PromptCounter = ESTIMATOR) -> Item:
     role = entry_role(candidate.role, durable=candidate.scope is Scope.USER)
-    return entry_item(candidate.id, candidate.text, role, "recalled", candidate.source_turn, counter.count)
+    return entry_item(
+        candidate.id, candidate.text, role, "recalled", source_turn=candidate.source_turn, count=counter.count
+    )

@@ -28,7 +28,7 @@ class RecentTurns:
 
     async def read_accepted(self, scope: TenantScope, session: str) -> list[Turn]:
         """Reads turns as they were accepted, embedded or not. Raises Unavailable if Redis is away."""
-        events = await read_tail(self.redis, scope, session, self.limit, self.partitions)
+        events = await read_tail(self.redis, scope, session, limit=self.limit, partitions=self.partitions)
         return [spoken_turn(event) for event in events]
 
     async def read_stored(self, scope: TenantScope, session: str) -> list[Turn]:

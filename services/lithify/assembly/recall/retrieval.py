@@ -205,9 +205,16 @@ class Retriever:
             dense = dense_query(query.where, query.depth, vector, places_only=query.wants_passages)
             [by_meaning] = await self.store.query_batch(scope, COLLECTION, [dense])
             return read_legs(by_meaning, by_words, vector), []
-        usable = await complete_tiers(self.store, scope, COLLECTION, query.where, self.cascade)
+        usable = await complete_tiers(self.store, scope, COLLECTION, where=query.where, cascade=self.cascade)
         answer = await search_cascade(
-            self.store, scope, COLLECTION, query.where, vector, query.depth, self.cascade, usable
+            self.store,
+            scope,
+            COLLECTION,
+            query.where,
+            vector=vector,
+            limit=query.depth,
+            cascade=self.cascade,
+            usable=usable,
         )
         return read_legs(answer.hits, by_words, vector), answer.trace
 
