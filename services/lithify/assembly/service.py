@@ -53,7 +53,7 @@ class AssemblyService:
         built = await self.builder.build(scope, request, self._now(request), deadline)
         receipt = assemble_receipt(request, built, self.builder.retriever.fingerprint)
         # A replay must find the counts it left, or it would not be one.
-        used = () if request.now is not None else built.context.composition.accessed
+        used = () if request.now is not None else built.context.composition.used_ids
         with ASSEMBLE_DURATION.labels("note").time():
             trace_id, complaints = await self._note(scope, receipt, used, deadline)
         return make_response(request, built, trace_id, complaints)

@@ -13,7 +13,7 @@ Numbers = npt.ArrayLike | Sequence[float | None]  # None is absent, like NaN
 
 
 def is_number(value: object) -> bool:
-    """True for finite ints and floats; bool, NaN, infinities, None and text are not numbers here."""
+    """Returns whether it is a finite int or float; bool, NaN, infinities, None and text are not numbers here."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) <= sys.float_info.max  # an int may be larger than any float
@@ -30,12 +30,12 @@ def clamp(value: float, low: float, high: float) -> float:
 
 
 def clamp01(value: object) -> float:
-    """Non-numbers count as 0 (spec 02 §5)."""
+    """Clamps to [0, 1]; non-numbers count as 0 (spec 02 §5)."""
     return clamp(number_or(value, 0.0), 0.0, 1.0)
 
 
 def convex(weights: Sequence[float], defaults: Sequence[float]) -> tuple[float, ...]:
-    """Weights that are each in [0, 1] and sum to 1 (spec 02 §1).
+    """Returns weights that are each in [0, 1] and sum to 1 (spec 02 §1).
 
     A non-finite weight becomes its default, each is clamped, then all are divided by their sum.
     A sum of 0 falls back to the defaults, which must be convex themselves.
@@ -48,11 +48,11 @@ def convex(weights: Sequence[float], defaults: Sequence[float]) -> tuple[float, 
 
 
 def finite(values: Numbers, absent: npt.ArrayLike = 0.0) -> FloatArray:
-    """NaN and infinities count as absent metadata (spec 02 §5)."""
+    """Replaces NaN and infinities, which count as absent metadata (spec 02 §5)."""
     array = np.asarray(values, dtype=np.float64)
     return np.where(np.isfinite(array), array, absent)
 
 
 def unit(values: npt.ArrayLike) -> FloatArray:
-    """Clamped to [0, 1]; what is not finite counts as 0."""
+    """Clamps to [0, 1]; what is not finite counts as 0."""
     return np.clip(finite(values), 0.0, 1.0)

@@ -18,7 +18,7 @@ _LOW_PERCENTILE = 5
 
 
 def chars_per_token(text: str) -> float:
-    """χ of the text; over-counts mixed scripts, which is the safe direction."""
+    """Returns χ of the text; it over-counts mixed scripts, which is the safe direction."""
     if _CJK.search(text):
         return CHARS_PER_TOKEN_CJK
     if _DENSE_ALPHABET.search(text):
@@ -27,7 +27,7 @@ def chars_per_token(text: str) -> float:
 
 
 def estimate_tokens(text: str) -> int:
-    """Code points, not UTF-16 units (X12). The empty text costs nothing."""
+    """Counts code points, not UTF-16 units (X12). The empty text costs nothing."""
     return math.ceil(len(text) / chars_per_token(text))
 
 
@@ -62,12 +62,12 @@ class ScriptCalibration:
 
     @property
     def estimate_ratio(self) -> float:
-        """Estimated over real tokens, all texts together; below 1 the budget would be overrun."""
+        """Divides estimated by real tokens, all texts together; below 1 the budget would be overrun."""
         return self.estimated / self.tokens
 
 
 def calibrate_tokens(samples: Iterable[TokenSample]) -> tuple[ScriptCalibration, ...]:
-    """One row per script, in order of first appearance."""
+    """Returns one row per script, in order of first appearance."""
     groups: dict[str, list[TokenSample]] = {}
     for sample in samples:
         groups.setdefault(sample.script, []).append(sample)

@@ -8,7 +8,7 @@ from lithify.memory.bounds import number_or
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One record of a session, as continuity and compaction see it."""
+    """It is one record of a session, as continuity and compaction see it."""
 
     id: str
     ts: float  # milliseconds

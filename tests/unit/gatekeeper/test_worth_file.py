@@ -1,13 +1,13 @@
-"""What is worth keeping is learned from labels, kept in a file, and found again."""
+"""What was learned about worth is kept in a file and found again."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lithify.errors import Invalid, Misconfigured
+from lithify.errors import Misconfigured
 from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth, read_worth, write_worth
-from lithify.memory.gating.worth import Worth, learn_worth, text_shape
+from lithify.memory.gating.worth import Worth, learn_worth
 
 TEXTS = ["green boats", "red boats", "green trams", "red trams"]
 VECTORS = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
@@ -17,47 +17,6 @@ BOATS = [True, True, False, False]
 @pytest.fixture
 def boats() -> Worth:
     return learn_worth("test", TEXTS, VECTORS, BOATS)
-
-
-def test_labels_teach_where_worthy_turns_lie(boats: Worth) -> None:
-    worths = [boats(text, vector) for text, vector in zip(TEXTS, VECTORS, strict=True)]
-    assert min(worths[:2]) > 0.5 > max(worths[2:])
-    assert boats("blue boats", [0.8, 0.0]) > 0.5
-
-
-def test_the_same_labels_teach_the_same(boats: Worth) -> None:
-    assert np.array_equal(learn_worth("test", TEXTS, VECTORS, BOATS).weights, boats.weights)
-
-
-def test_learning_ends_at_the_best_weights(boats: Worth) -> None:
-    """At the minimum a second run from any label order cannot end elsewhere."""
-    backwards = learn_worth("test", TEXTS[::-1], VECTORS[::-1], BOATS[::-1])
-    assert backwards.weights == pytest.approx(boats.weights, abs=1e-9)
-
-
-def test_labels_of_one_kind_teach_nothing() -> None:
-    with pytest.raises(Invalid, match="both turns to keep and turns to leave"):
-        learn_worth("test", TEXTS, VECTORS, [True] * 4)
-
-
-def test_the_shape_tells_long_asked_pasted_and_prompted() -> None:
-    plain = text_shape("one two three")
-    assert text_shape("one two three four")[0] > plain[0]
-    assert plain[1:] == (0, 0, 0)
-    assert text_shape("one?")[1:] == (1, 0, 0)
-    assert text_shape("one\ntwo")[1:] == (0, 1, 0)
-    assert text_shape("You are an agent")[1:] == (0, 0, 1)
-    assert text_shape("word " * 100_000)[0] == 1.5
-
-
-def test_a_worth_is_a_probability_whatever_the_vector(boats: Worth) -> None:
-    assert boats("x", [1e6, -1e6]) == pytest.approx(1.0)
-    assert boats("x", [-1e6, 1e6]) == pytest.approx(0.0)
-
-
-def test_vectors_of_another_length_are_refused(boats: Worth) -> None:
-    with pytest.raises(Invalid, match="learned for test does not fit"):
-        boats("x", [1.0, 0.0, 0.0])
 
 
 def test_the_own_file_of_a_profile_comes_first(tmp_path: Path, boats: Worth) -> None:

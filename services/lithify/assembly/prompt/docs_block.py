@@ -77,6 +77,6 @@ def plan_beside(
     if not documents.part.hits:
         return plan_context(ingredients, terms), documents
     planned = plan_context(ingredients, replace(terms, tau=terms.tau - documents.part.tokens))
-    if not planned.fixed.budgets.degraded:
+    if not planned.fixed.budgets.is_degraded:
         return planned, documents
     return plan_context(ingredients, terms), documents.leave_out(NO_ROOM)

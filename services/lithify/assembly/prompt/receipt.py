@@ -81,7 +81,7 @@ def assemble_receipt(request: AssembleRequest, result: BuiltContext, fingerprint
         "considered": list(candidate_rows(context)),
         "cut": [{"id": cut.id, "cost": cut.cost, "limit": cut.limit} for cut in context.composition.cut],
         "flags": {
-            "degraded": fixed.budgets.degraded,
+            "degraded": fixed.budgets.is_degraded,
             "bundle_split": context.planned.bundle_split,
             "cache_hit": result.cached,
         },

@@ -9,7 +9,7 @@ from lithify.memory.bounds import clamp01
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From the score `least` on, `share` of the turns are useful; `turns` of them were seen."""
+    """One step says: from the score `least` on, `share` of the turns are useful; `turns` of them were seen."""
 
     least: float
     share: float
@@ -18,7 +18,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class GateQuality:
-    """How well what was kept and what was useful agree."""
+    """It says how well what was kept and what was useful agree."""
 
     turns: int
     useful: int
@@ -35,7 +35,7 @@ class GateQuality:
 
 
 def histogram(scores: Iterable[float], bins: int) -> tuple[int, ...]:
-    """Counts over equal parts of [0, 1]; a score of 1 falls into the last."""
+    """Counts the scores over equal parts of [0, 1]; a score of 1 falls into the last."""
     counts = [0] * bins
     for score in scores:
         counts[min(int(clamp01(score) * bins), bins - 1)] += 1
@@ -43,7 +43,7 @@ def histogram(scores: Iterable[float], bins: int) -> tuple[int, ...]:
 
 
 def fit_isotonic(scores: Sequence[float], useful: Sequence[bool]) -> tuple[Step, ...]:
-    """P(useful | score) as the monotone steps nearest to the labels, by pooling adjacent violators.
+    """Fits P(useful | score) as the monotone steps nearest to the labels, by pooling adjacent violators.
 
     No shape is assumed but that a higher score never means less.
     """
@@ -65,7 +65,7 @@ def _pool(lower: Step, upper: Step) -> Step:
 
 
 def suggest_threshold(steps: Iterable[Step], wanted: float) -> float | None:
-    """The lowest score from which at least the `wanted` share is useful; None if there is none."""
+    """Returns the lowest score from which at least the `wanted` share is useful; None if there is none."""
     return next((step.least for step in steps if step.share >= wanted), None)
 
 

@@ -29,7 +29,7 @@ _NEGATION = re.compile(r"\b(?:not|no|nor|neither|cannot|dont|didnt|doesnt|cant|w
 
 
 def _convex_branch(weights: Weights, defaults: Weights) -> tuple[float, ...]:
-    """X05: the sum-to-one rule is enforced per branch; one non-finite weight discards the whole branch."""
+    """Makes one branch sum to one (X05); one non-finite weight discards the whole branch."""
     return convex(weights, defaults) if all(map(is_number, weights)) else defaults
 
 
@@ -40,7 +40,7 @@ def _check_option(option: str, value: str, allowed: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GateConfig:
-    """Weights and limits of the gate; a bad number is repaired on construction, an unknown name is refused."""
+    """The weights and limits of the gate; a bad number is repaired on construction, an unknown name is refused."""
 
     w1c: float = CONVERSATIONAL_WEIGHTS[0]
     w2c: float = CONVERSATIONAL_WEIGHTS[1]
@@ -88,7 +88,7 @@ LEARNED_CONFIG = GateConfig(
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """G with everything it was made of, so that any stored decision can be explained and recomputed."""
+    """It holds G with everything it was made of, so that any stored decision can be explained and recomputed."""
 
     score: float
     t: float
@@ -107,19 +107,19 @@ class GateDecision:
 
     @property
     def stability_weight(self) -> float:
-        """Of the promoted record: never below what any user turn has."""
+        """Returns the weight of the promoted record, which is never below what any user turn has."""
         return max(USER_STABILITY, self.score)
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any], *, promote: bool) -> Self | None:
-        """The decision a stored record carries; None if the gate has not seen it."""
+        """Reads the decision a stored record carries; None if the gate has not seen it."""
         if payload.get("gating_score") is None:
             return None
         stored = {field.name: payload.get(f"gating_{field.name}", 0.0) for field in fields(cls)}
         return cls(**stored | {"patterns": str(payload.get("gating_patterns", "")), "promote": promote})
 
     def as_payload(self) -> dict[str, float | str]:
-        """The fields of a stored record; a reader takes an absent one as 0."""
+        """Returns the fields of a stored record; a reader takes an absent one as 0."""
         return {
             "gating_score": self.score,
             "gating_t": self.t,
@@ -144,7 +144,7 @@ def gate(
     config: GateConfig = PATTERN_CONFIG,
     worth: float | None = None,
 ) -> GateDecision:
-    """G = (1 − T)·Gconv + T·Gtech, from the similarities of the two searches, the text and the configuration.
+    """Decides by G = (1 − T)·Gconv + T·Gtech, from the similarities of two searches, the text and the configuration.
 
     A `worth` in [0, 1], where one was learned, stands for what D and A look for in the words: whether something is
     stated that matters later.
@@ -152,8 +152,10 @@ def gate(
     said = text_signals(text, PATTERN_SETS[config.patterns], config.tech_norm)
     if worth is not None:
         said = replace(said, d=clamp01(worth), a=clamp01(worth))
-    frequency, saturated = input_frequency(turn_scores), saturation(memory_scores)
-    h, r = novelty(memory_scores), repetition(frequency, saturated)
+    frequency = input_frequency(turn_scores)
+    saturated = saturation(memory_scores)
+    h = novelty(memory_scores)
+    r = repetition(frequency, saturated)
     gconv = _mix(config.conversational, (h, r, said.d))
     gtech = _mix(config.technical, (said.p, said.a, said.dtech))
     score = blend(said.t, gconv, gtech)
@@ -176,9 +178,8 @@ def gate(
 
 
 def blend(t: float, gconv: float, gtech: float) -> float:
-    """Convex in T; clamped to the branches because rounding may leave them by one unit in the last place."""
-    low, high = min(gconv, gtech), max(gconv, gtech)
-    return clamp((1.0 - t) * gconv + t * gtech, low, high)
+    """Mixes convexly in T; clamps to the branches because rounding may leave them by one unit in the last place."""
+    return clamp((1.0 - t) * gconv + t * gtech, min(gconv, gtech), max(gconv, gtech))
 
 
 def _mix(weights: Weights, signals: Weights) -> float:
@@ -186,7 +187,7 @@ def _mix(weights: Weights, signals: Weights) -> float:
 
 
 def restates(said: str, known: str, said_tokens: Sequence[str], known_tokens: Sequence[str]) -> bool:
-    """Nothing is lost when the known text stands for the said one: every token is in it, in this order.
+    """Returns whether the known text may stand for the said one: every token is in it, in this order.
 
     The tokens are those of the search: stems, numbers and names, without function words.
     """

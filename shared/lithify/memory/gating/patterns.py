@@ -109,5 +109,5 @@ def fires(pattern: re.Pattern[str], text: str) -> bool:
 
 
 def count_matches(pattern: re.Pattern[str], text: str) -> int:
-    """Non-overlapping matches."""
+    """Counts the matches that do not overlap."""
     return sum(1 for _ in pattern.finditer(text))

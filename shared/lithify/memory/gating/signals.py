@@ -23,7 +23,7 @@ CODE_POINTS_PER_UNIT = 4
 
 @dataclass(frozen=True, slots=True)
 class TextSignals:
-    """What the text alone says: technical density, structure, specificity, actionability, technical structure."""
+    """They say what the text alone does: technical density, structure, specificity, actions, technical structure."""
 
     t: float
     d: float
@@ -33,7 +33,7 @@ class TextSignals:
 
 
 def text_signals(text: str, patterns: PatternSet, tech_norm: float) -> TextSignals:
-    """A blank text has no evidence at all, so every signal is 0."""
+    """Reads the signals of a text; a blank one has no evidence at all, so every signal is 0."""
     trimmed = text.strip()
     return TextSignals(
         t=min(_presence(trimmed, patterns, TECHNICAL) / tech_norm, 1.0),
@@ -45,24 +45,24 @@ def text_signals(text: str, patterns: PatternSet, tech_norm: float) -> TextSigna
 
 
 def novelty(memory_scores: Sequence[float]) -> float:
-    """H: one minus the mean closeness of the durable neighbours; an opposite neighbour counts as unrelated."""
+    """Returns H: one minus the mean closeness of the durable neighbours; an opposite one counts as unrelated."""
     if not memory_scores:
         return 1.0
     return clamp01(1.0 - math.fsum(map(clamp01, memory_scores)) / len(memory_scores))
 
 
 def input_frequency(turn_scores: Sequence[float]) -> float:
-    """F: how often the user said this before."""
+    """Returns F: how often the user said this before."""
     return min(_at_least(REPEATED, turn_scores) / REPEATS_FOR_FULL_FREQUENCY, 1.0)
 
 
 def saturation(memory_scores: Sequence[float]) -> float:
-    """S: how well durable memory holds it already."""
+    """Returns S: how well durable memory holds it already."""
     return min(_at_least(KNOWN, memory_scores) / KNOWN_FOR_SATURATION, 1.0)
 
 
 def repetition(frequency: float, saturated: float) -> float:
-    """R: a product, so that full saturation vetoes any frequency."""
+    """Returns R, a product, so that full saturation vetoes any frequency."""
     return frequency * (1.0 - saturated)
 
 
@@ -80,5 +80,5 @@ def _at_least(floor: float, scores: Sequence[float]) -> int:
 
 
 def gate_length(text: str) -> int:
-    """L(t), at least 1. Counts code points, not bytes (X07)."""
+    """Returns L(t), at least 1, in code points and not in bytes (X07); it is never to be used for a budget."""
     return max(len(text) // CODE_POINTS_PER_UNIT, 1)

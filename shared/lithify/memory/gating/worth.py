@@ -27,7 +27,7 @@ _TO_THE_MODEL = re.compile(
 
 
 def text_shape(text: str) -> tuple[float, ...]:
-    """Length, asking, pasting and prompting: what an embedding hardly shows. Each is about 1 at most."""
+    """Measures length, asking, pasting and prompting, which an embedding hardly shows. Each is about 1 at most."""
     length = min(math.log1p(len(text.split())) / 3, 1.5)
     seen = ("?" in text, "\n" in text.strip(), fires(_TO_THE_MODEL, text))
     return length, *map(float, seen)
@@ -35,7 +35,7 @@ def text_shape(text: str) -> tuple[float, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
-    """A logistic model of one embedding family: a weight for each dimension, then for the shape, then the bias."""
+    """A logistic model of one embedding family has a weight for each dimension, then for the shape, then the bias."""
 
     family: str
     weights: FloatArray
@@ -48,7 +48,7 @@ class Worth:
 
 
 def learn_worth(family: str, texts: Sequence[str], vectors: npt.ArrayLike, useful: Sequence[bool]) -> Worth:
-    """The same labels give the same model. Raises Invalid unless both useful and useless turns are among them."""
+    """Learns one and the same model from the same labels. Raises Invalid unless some turns are useful and some not."""
     if len(set(useful)) < 2:
         raise Invalid("to learn what is worth keeping, both turns to keep and turns to leave are needed")
     features = _features(texts, np.asarray(vectors, np.float64))

@@ -53,7 +53,7 @@ class LexicalAnalyser:
         self._per_thread = threading.local()  # a Stemmer must not be used by two threads at once
 
     def tokens(self, text: str) -> list[str]:
-        """Stems, identifiers whole and in parts, bigrams of unspaced scripts, in reading order."""
+        """Returns stems, identifiers whole and in parts, and bigrams of unspaced scripts, in reading order."""
         stem = self._stemmer().stemWord
         words = (word for chunk in _chunks(text) for word in _words(chunk) if word not in STOP_WORDS)
         return [stem(BASE_FORMS.get(word, word)) if word.isalpha() else word for word in words]
@@ -61,7 +61,7 @@ class LexicalAnalyser:
     def document_vector(
         self, text: str, average_length: float, k1: float = K1, b: float = B, extra: Iterable[str] = ()
     ) -> SparseVector:
-        """BM25 term-frequency weights; ``average_length`` is the mean token count of the collection.
+        """Returns BM25 term-frequency weights; ``average_length`` is the mean token count of the collection.
 
         ``extra`` are tokens by which the text is to be found besides its own.
         """
@@ -71,7 +71,7 @@ class LexicalAnalyser:
         return _sparse({token: tf * (k1 + 1.0) / (tf + penalty) for token, tf in counts.items()})
 
     def query_vector(self, text: str, extra: Iterable[str] = ()) -> SparseVector:
-        """Weight 1 for each distinct token, however often the question repeats it."""
+        """Gives weight 1 to each distinct token, however often the question repeats it."""
         return _sparse(dict.fromkeys(chain(self.tokens(text), extra), 1.0))
 
     def _stemmer(self) -> Stemmer.Stemmer:
@@ -81,7 +81,7 @@ class LexicalAnalyser:
 
 
 def token_index(token: str) -> int:
-    """The token's dimension, an unsigned 32-bit number that is the same on every machine."""
+    """Returns the token's dimension, an unsigned 32-bit number that is the same on every machine."""
     digest = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big")
 
@@ -100,7 +100,7 @@ def _words(chunk: str) -> Iterable[str]:
 
 
 def _spaced_words(chunk: str) -> list[str]:
-    """The chunk whole and, if it is an identifier, a path, a date or a compound, its parts."""
+    """Returns the chunk whole and, if it is an identifier, a path, a date or a compound, its parts."""
     bare = chunk.removesuffix("'s")
     whole = bare.lower()
     if bare[1:] == whole[1:] and whole.isalnum():
@@ -116,7 +116,7 @@ def _bigrams(run: str) -> list[str]:
 
 
 def _sparse(weights: Mapping[str, float]) -> SparseVector:
-    """Sorted by index; two tokens that share one add up, as the store wants each index once."""
+    """Sorts by index; two tokens that share one add up, as the store wants each index once."""
     by_index: dict[int, float] = {}
     for token, weight in weights.items():
         index = token_index(token)
@@ -133,7 +133,7 @@ def _require_domain(average_length: float, k1: float, b: float) -> None:
 
 
 def searchable_text(text: str, ts_ms: int) -> str:
-    """The text with its date in words, as questions name it: "what happened on 8 May 2023".
+    """Adds the date in words, as questions name it: "what happened on 8 May 2023".
 
     Worth two points of BM25 recall on conversations. A time that no calendar holds adds nothing.
     """

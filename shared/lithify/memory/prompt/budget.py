@@ -31,7 +31,7 @@ class DegradedReason:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """The arithmetic of one assembly as it appears in its receipt; all numbers are tokens."""
+    """It is the arithmetic of one assembly as it appears in its receipt; all numbers are tokens."""
 
     tau: float  # τ without the overhead of the blocks
     hard: float  # τ_I1
@@ -45,26 +45,26 @@ class Budgets:
     reasons: tuple[DegradedReason, ...]
 
     @property
-    def degraded(self) -> bool:
+    def is_degraded(self) -> bool:
         return bool(self.reasons)
 
     def retrieval(self, tail_cost: float) -> float:
-        """τ_V: what is left for guidance and recall; nothing in degraded mode."""
-        return 0.0 if self.degraded else max(0.0, self.tau - self.hard - self.soft - tail_cost)
+        """Returns τ_V: what is left for guidance and recall; nothing in degraded mode."""
+        return 0.0 if self.is_degraded else max(0.0, self.tau - self.hard - self.soft - tail_cost)
 
     def guidance(self, tail_cost: float) -> float:
         return min(self.guidance_share, self.retrieval(tail_cost))
 
 
 def memory_budget(token_budget: float, profile: Profile) -> float:
-    """τ: the host's tokens that memory may use."""
+    """Returns τ: the host's tokens that memory may use."""
     return max(0.0, number_or(token_budget, 0.0)) * profile.budget_fraction
 
 
 def degraded_reasons(
     tau: float, hard_cost: float, base_cost: float, hard_fraction: float | None
 ) -> tuple[DegradedReason, ...]:
-    """Why rules and mandatory tail cannot be served as promised; empty when they can."""
+    """Says why rules and mandatory tail cannot be served as promised; empty when they can."""
     limits = [(Shortage.HARD_AND_TAIL_OVER_BUDGET, hard_cost + base_cost, tau)]
     if hard_fraction is not None:
         limits.insert(0, (Shortage.HARD_OVER_RESERVE, hard_cost, hard_fraction * tau))
@@ -74,7 +74,7 @@ def degraded_reasons(
 def plan_budgets(
     tau: float, overhead: float, hard_cost: float, base_cost: float, soft_costs: Sequence[float], profile: Profile
 ) -> Budgets:
-    """Everything that is decided before the tail may grow: soft rules come before its extension (spec 07 §2).
+    """Decides everything before the tail may grow: soft rules come before its extension (spec 07 §2).
 
     `tau` is the whole memory budget; the overhead of the blocks is taken off before anything else.
     """
@@ -98,12 +98,12 @@ def plan_budgets(
 
 
 def _tail_target(tau: float, profile: Profile) -> float:
-    """β·τ where β is configured, else a fixed number of tokens (X37)."""
+    """Returns β·τ where β is configured, else a fixed number of tokens (X37)."""
     return profile.tail_tokens if profile.tail_fraction is None else profile.tail_fraction * tau
 
 
 def pack_prefix(items: Iterable[Item], budget: float, cost: Callable[[Item], float]) -> list[Item]:
-    """The longest prefix within the budget; rank order is the policy, so nothing is skipped (spec 02 §4)."""
+    """Takes the longest prefix within the budget; rank order is the policy, so nothing is skipped (spec 02 §4)."""
     taken: list[Item] = []
     left = budget
     for item in items:

@@ -26,7 +26,7 @@ from lithify.memory.tokens import estimate_tokens
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something that may be injected: its body exactly as the model would see it, and its price."""
+    """It may be injected, and has its body exactly as the model would see it, and its price."""
 
     id: str
     body: str
@@ -35,7 +35,7 @@ class Item:
 
 
 def rule_item(record_id: str, text: str, count: TokenCounter = estimate_tokens) -> Item:
-    """Authored rules are the operator's own words and are injected as they are."""
+    """Makes an item of an authored rule, whose words are the operator's own and are injected as they are."""
     return Item(record_id, text, line_cost(text, count))
 
 
@@ -47,13 +47,13 @@ def entry_item(
     source_turn: str | None = None,
     count: TokenCounter = estimate_tokens,
 ) -> Item:
-    """Everything that is not an authored rule is quoted, with its speaker."""
+    """Makes an item of what is not an authored rule: it is quoted, with its speaker."""
     body = render_entry(text, role, source)
     return Item(record_id, body, line_cost(body, count), source_turn)
 
 
 class Limit(StrEnum):
-    """The budget that kept an item out."""
+    """It names the budget that kept an item out."""
 
     DEGRADED = "degraded"
     SOFT = "soft"
@@ -70,7 +70,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """The part that needs no retrieval."""
+    """It is the part that needs no retrieval."""
 
     budgets: Budgets
     hard: tuple[Item, ...]
@@ -85,7 +85,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What is injected, in full, and what a budget kept out."""
+    """It holds what is injected, in full, and what a budget kept out."""
 
     fixed: Fixed
     guidance: tuple[Item, ...]
@@ -97,8 +97,8 @@ class Composition:
         return self.fixed.hard + self.fixed.soft + self.fixed.tail + self.guidance + self.recalled
 
     @property
-    def accessed(self) -> tuple[str, ...]:
-        """Ids whose access count grows by one: recalled memory and guidance, never rules or tail."""
+    def used_ids(self) -> tuple[str, ...]:
+        """Returns the ids whose access count grows by one: recalled memory and guidance, never rules or tail."""
         return tuple(dict.fromkeys(item.id for item in self.guidance + self.recalled))
 
     def blocks(self) -> tuple[RenderedBlock, ...]:
@@ -111,7 +111,7 @@ class Composition:
         )
 
     def tokens(self, count: TokenCounter = estimate_tokens) -> int:
-        """Prices of all items and of the frames really used; the notice of a degraded turn is not counted."""
+        """Adds up the prices of all items and of the frames really used, without the notice of a degraded turn."""
         parts = (
             (AUTHORED, self.fixed.hard + self.fixed.soft),
             (TAIL, self.fixed.tail),
@@ -134,24 +134,24 @@ def compose_fixed(
     profile: Profile,
     count: TokenCounter = estimate_tokens,
 ) -> Fixed:
-    """Hard rules and mandatory tail in full, the prefix of soft rules, then the tail as far as it may grow.
+    """Takes hard rules and mandatory tail in full, the prefix of soft rules, then the tail as far as it may grow.
 
     `select_tail(target, hardcap)` returns the recent tail, which ends in `base`; it is not asked in degraded mode.
     """
     costs = [item.cost for item in soft]
     budgets = plan_budgets(tau, block_overhead(count), total_cost(hard), total_cost(base), costs, profile)
-    tail = base if budgets.degraded else select_tail(budgets.tail_target, budgets.tail_limit)
+    tail = base if budgets.is_degraded else select_tail(budgets.tail_target, budgets.tail_limit)
     admitted, refused = soft[: budgets.soft_count], soft[budgets.soft_count :]
-    limit = Limit.DEGRADED if budgets.degraded else Limit.SOFT
+    limit = Limit.DEGRADED if budgets.is_degraded else Limit.SOFT
     return Fixed(budgets, tuple(hard), tuple(admitted), tuple(tail), _cuts(refused, limit))
 
 
 def fill_composition(fixed: Fixed, guidance: Sequence[Item], recalled: Sequence[Item]) -> Composition:
-    """Guidance under its share, then recall under all that is left, each as a prefix of its ranking (X58)."""
+    """Packs guidance under its share, then recall under all that is left, each as a prefix of its ranking (X58)."""
     room = fixed.budgets.retrieval(fixed.tail_cost)
     advice = pack_prefix(guidance, fixed.budgets.guidance(fixed.tail_cost), attrgetter("cost"))
     memories = pack_prefix(recalled, room - total_cost(advice), attrgetter("cost"))
-    degraded = fixed.budgets.degraded
+    degraded = fixed.budgets.is_degraded
     cut = (
         *fixed.cut,
         *_cuts(guidance[len(advice) :], Limit.DEGRADED if degraded else Limit.GUIDANCE),

@@ -19,7 +19,7 @@ from lithify.memory.tokens import estimate_tokens
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What an assembly had to work with, and the text it produced."""
+    """It holds what an assembly had to work with, and the text it produced."""
 
     tau: float
     profile: Profile
@@ -34,7 +34,7 @@ class Evidence:
 def find_violations(
     evidence: Evidence, composition: Composition, count: TokenCounter = estimate_tokens
 ) -> tuple[str, ...]:
-    """One sentence per broken invariant, empty when all hold."""
+    """Returns one sentence per broken invariant; none when all hold."""
     return (
         *_rules(evidence, composition),
         *_tail(evidence, composition),
@@ -56,13 +56,15 @@ def _rules(evidence: Evidence, composition: Composition) -> Iterator[str]:
 
 
 def _tail(evidence: Evidence, composition: Composition) -> Iterator[str]:
-    tail, base = _ids(composition.fixed.tail), _ids(evidence.base)
+    tail = _ids(composition.fixed.tail)
+    base = _ids(evidence.base)
     if tail[len(tail) - len(base) :] != base:
         yield "4: the tail does not end in the mandatory turns"
 
 
 def _partition(evidence: Evidence, composition: Composition) -> Iterator[str]:
-    rules, tail = _ids(evidence.hard) + _ids(evidence.soft), _ids(composition.fixed.tail)
+    rules = _ids(evidence.hard) + _ids(evidence.soft)
+    tail = _ids(composition.fixed.tail)
     recalled = composition.guidance + composition.recalled
     if set(rules) & {*tail, *_ids(recalled)} or len(set(rules)) < len(rules):
         yield "3: a rule is in more than one tier"
@@ -92,7 +94,7 @@ def _hops(evidence: Evidence) -> Iterator[str]:
 
 
 def _budget(evidence: Evidence, composition: Composition, count: TokenCounter) -> Iterator[str]:
-    if composition.fixed.budgets.degraded:
+    if composition.fixed.budgets.is_degraded:
         if composition.fixed.soft or composition.guidance or composition.recalled:
             yield "6: a degraded assembly injects more than hard rules and mandatory turns"
     elif composition.items and composition.tokens(count) > evidence.tau + TOLERANCE:

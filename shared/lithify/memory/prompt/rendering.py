@@ -23,7 +23,7 @@ def escape_attribute(value: str) -> str:
 
 
 def entry_role(role: str | None, *, durable: bool = False) -> str:
-    """The speaker as the model may see it; no record can call itself system or tool.
+    """Returns the speaker as the model may see it; no record can call itself system or tool.
 
     A recalled record without a role is the user's only if it comes from the user's durable memory.
     """
@@ -33,7 +33,8 @@ def entry_role(role: str | None, *, durable: bool = False) -> str:
 
 
 def render_entry(text: str, role: str | None, source: Source) -> str:
-    speaker, origin = escape_attribute(entry_role(role)), escape_attribute(source)
+    speaker = escape_attribute(entry_role(role))
+    origin = escape_attribute(source)
     return f'<entry role="{speaker}" source="{origin}">{escape_text(text)}</entry>'
 
 
@@ -84,7 +85,7 @@ class RenderedBlock:
 
 
 def line_cost(body: str, count: TokenCounter = estimate_tokens) -> int:
-    """What a body costs as it will be injected, label included: the price in every budget step (X10)."""
+    """Prices a body as it will be injected, label included; every budget step counts with it (X10)."""
     return count(_WIDEST_LABEL + body)
 
 
@@ -93,7 +94,7 @@ def frame_cost(block: Block, count: TokenCounter = estimate_tokens) -> int:
 
 
 def block_overhead(count: TokenCounter = estimate_tokens) -> int:
-    """Tokens of all four frames, charged before anything else whether or not a block stays empty."""
+    """Counts the tokens of all four frames, charged before anything else whether or not a block stays empty."""
     return sum(frame_cost(block, count) for block in BLOCKS)
 
 
@@ -105,7 +106,7 @@ def render_blocks(
     recalled: Sequence[str] = (),
     degraded: Sequence[str] = (),
 ) -> tuple[RenderedBlock, ...]:
-    """The non-empty blocks in prompt order; joining their texts gives the whole memory part.
+    """Renders the non-empty blocks in prompt order; joining their texts gives the whole memory part.
 
     Bodies come as injected: raw text of authored rules, `render_entry` of everything else. Reasons of a degraded
     turn are plain words and are escaped here.

@@ -16,7 +16,7 @@ Cost = Callable[[Turn], float]
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The session cut in two: `older` + `recent` is the whole of it, and `base` is a suffix of `recent`."""
+    """It is the session cut in two: `older` + `recent` is the whole of it, and `base` is a suffix of `recent`."""
 
     older: tuple[Turn, ...]
     base: tuple[Turn, ...]
@@ -26,13 +26,13 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class TailPolicy:
-    """The one configuration that assembly and compaction share, so that their boundaries agree (X38)."""
+    """It is the one configuration that assembly and compaction share, so that their boundaries agree (X38)."""
 
     turns: int = BASE_TURNS
     target: float = TARGET_TOKENS
 
     def select(self, turns: Iterable[Turn], cost: Cost, hardcap: float = math.inf) -> Tail:
-        """At least the newest turn is protected; only a direct call of the selector can switch the tail off."""
+        """Protects at least the newest turn; only a direct call of the selector can switch the tail off."""
         return select_tail(turns, cost, m=max(1, self.turns), target=self.target, hardcap=hardcap)
 
 
@@ -44,7 +44,7 @@ def select_tail(
     target: float = TARGET_TOKENS,
     hardcap: float = math.inf,
 ) -> Tail:
-    """The longest bundle-safe suffix within the target; the last `m` turns belong to it at any price.
+    """Selects the longest bundle-safe suffix within the target; the last `m` turns belong to it at any price.
 
     The default of `m` lives here, so a caller that forgets it still protects the newest turns (X38).
     Growth and bundles together stay inside the cap (X36); only when not even the bundle closure of the base
@@ -60,7 +60,7 @@ def select_tail(
 
 
 def _suffix_costs(turns: Sequence[Turn], cost: Cost) -> list[float]:
-    """Entry i is the cost of everything from turn i on."""
+    """Adds up from the end: entry i is the cost of everything from turn i on."""
     return list(accumulate((cost(turn) for turn in reversed(turns)), initial=0.0))[::-1]
 
 

@@ -11,7 +11,7 @@ QUALITY_WEIGHT = 0.5  # δ
 
 
 class AuthorityWeights(NamedTuple):
-    """All zero falls back to these defaults, not to those of the hybrid score (X41)."""
+    """Weights that are all zero fall back to these defaults, not to those of the hybrid score (X41)."""
 
     recency: float = 0.5  # α_r
     frequency: float = 0.2  # α_f
@@ -25,7 +25,7 @@ AUTHORITY_WEIGHTS = AuthorityWeights()
 
 
 def frequency(access_count: npt.ArrayLike, max_access: float) -> FloatArray:
-    """f in [0, 1]: 0 without any access, below 1 because the denominator counts one access more.
+    """Returns f in [0, 1]: 0 without any access, below 1 because the denominator counts one access more.
 
     `max_access` is the running maximum over everything retrievable (X40); a stale one is raised to the list's own.
     """
@@ -36,18 +36,18 @@ def frequency(access_count: npt.ArrayLike, max_access: float) -> FloatArray:
 
 
 def authored_value(authority: Numbers, authored: npt.ArrayLike) -> FloatArray:
-    """a: the declared authority where there is one, else 1 for authored text and 0 for the rest."""
+    """Returns a: the declared authority where there is one, else 1 for authored text and 0 for the rest."""
     return np.clip(finite(authority, absent=authored), 0.0, 1.0)
 
 
 def authority_weight(
     fresh: npt.ArrayLike, used: npt.ArrayLike, declared: npt.ArrayLike, weights: AuthorityWeights
 ) -> FloatArray:
-    """ω in [0, 1] for convex weights and parts in [0, 1]."""
+    """Returns ω, which is in [0, 1] for convex weights and parts in [0, 1]."""
     mixed = weights.recency * unit(fresh) + weights.frequency * unit(used) + weights.authored * unit(declared)
     return np.minimum(mixed, 1.0)
 
 
 def quality(decay_rate: npt.ArrayLike, delta: float = QUALITY_WEIGHT) -> FloatArray:
-    """Q in [1 − δ, 1] of a summary with this decay; everything else passes a decay of 0."""
+    """Returns Q in [1 − δ, 1] of a summary with this decay; everything else passes a decay of 0."""
     return 1.0 - delta * unit(decay_rate)

@@ -19,7 +19,7 @@ class Scope(StrEnum):
 
 
 class PerScope(NamedTuple):
-    """One number for each scope."""
+    """It holds one number for each scope."""
 
     session: float
     history: float
@@ -51,7 +51,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 # Not frozen, for the same reason as `Signals`.
 @dataclass(slots=True, unsafe_hash=True)
 class Candidate:
-    """A stored record and what the search found out about it for the query at hand."""
+    """It is a stored record and what the search found out about it for the query at hand."""
 
     id: str
     text: str
@@ -127,5 +127,5 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _kind(value: object) -> Kind:
-    """An unknown kind is an ordinary turn: it earns neither authorship nor a summary's discount."""
+    """Takes an unknown kind for an ordinary turn, which earns neither authorship nor a summary's discount."""
     return _KINDS.get(value, Kind.TURN) if isinstance(value, str) else Kind.TURN

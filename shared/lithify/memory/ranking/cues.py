@@ -40,41 +40,41 @@ def asks_for_latest(query: str) -> bool:
 
 
 def asks_something(text: str) -> bool:
-    """A turn that asks seldom holds an answer, the turn after it often does."""
+    """Returns whether a turn asks: it then seldom holds an answer, but the turn after it often does."""
     return _QUESTION_MARK.search(text) is not None
 
 
 def substance(tokens: int) -> float:
-    """In [0, 1]: greetings and thanks are short, and rarely what was asked for."""
+    """Returns a number in [0, 1]: greetings and thanks are short, and rarely what was asked for."""
     return min(max(tokens, 0) / FULL_SUBSTANCE, 1.0)
 
 
 def name_words(query: str) -> frozenset[str]:
-    """The words of a query by which it may name a speaker."""
+    """Returns the words of a query by which it may name a speaker."""
     return frozenset(_WORD.findall(query.lower()))
 
 
 def is_said_by(text: str, asked: frozenset[str]) -> bool:
-    """Whether the text opens with a speaker, as in "Ada: hello", of whom the query speaks."""
+    """Returns whether the text opens with a speaker, as in "Ada: hello", of whom the query speaks."""
     speaker = _SPEAKER.match(text)
     return speaker is not None and not asked.isdisjoint(_WORD.findall(speaker.group(1).lower()))
 
 
 def words(text: str) -> list[str]:
-    """All words in lower case, in order, repeats included."""
+    """Returns all words in lower case, in order, repeats included."""
     if text.isascii():  # most text, and three times as fast as the pattern
         return text.encode("ascii").translate(_ASCII_WORDS).decode("ascii").split()
     return [word for run in _RUN.finditer(text.lower()) for word in _cut_run(run)]
 
 
 def keywords(query: str) -> tuple[str, ...]:
-    """K: the distinct words of three or more characters in order of appearance; CJK bigrams are kept."""
+    """Returns K: the distinct words of three or more characters in order of appearance; CJK bigrams are kept."""
     distinct = dict.fromkeys(words(query))
     return tuple(word for word in distinct if len(word) >= MIN_KEYWORD or _CJK_RUN.fullmatch(word))
 
 
 def _cut_run(run: re.Match[str]) -> Sequence[str]:
-    """A run of two or more CJK characters is cut into overlapping pairs."""
+    """Cuts a run of two or more CJK characters into overlapping pairs."""
     word = run.group()
     if run.group(1) is None or len(word) == 1:
         return (word,)

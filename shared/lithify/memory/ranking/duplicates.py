@@ -32,7 +32,7 @@ def drop_shown(
 
 
 def distinct_turns(ranked: Iterable[RankedT]) -> list[RankedT]:
-    """The best copy of each source turn; `ranked` must be best first (spec 08 §2)."""
+    """Returns the best copy of each source turn; `ranked` must be best first (spec 08 §2)."""
     best: dict[tuple[bool, str], RankedT] = {}
     for item in ranked:
         turn, record = item.candidate.source_turn, item.candidate.id
@@ -42,7 +42,7 @@ def distinct_turns(ranked: Iterable[RankedT]) -> list[RankedT]:
 
 
 def drop_stand_ins(candidates: Iterable[Candidate], covered: Mapping[str, Collection[str]]) -> list[Candidate]:
-    """`covered` has the source turns of each summary by its id."""
+    """Leaves out summaries of what is found itself; `covered` has the source turns of each summary by its id."""
     listed = list(candidates)
     found = {candidate.source_turn for candidate in listed if candidate.kind is Kind.TURN}
     return [c for c in listed if c.kind is not Kind.SUMMARY or found.isdisjoint(covered.get(c.id, ()))]
@@ -62,7 +62,7 @@ class VariedPick:
 
 
 def relative_relevance(scores: Sequence[float]) -> tuple[float, ...]:
-    """Fused and decayed scores divided by their maximum, so that keyword-only hits take part (X62)."""
+    """Divides fused and decayed scores by their maximum, so that keyword-only hits take part (X62)."""
     clean = [max(number_or(score, 0.0), 0.0) for score in scores]
     best = max(clean, default=0.0)
     return tuple(score / best if best > 0.0 else 0.0 for score in clean)
@@ -71,7 +71,7 @@ def relative_relevance(scores: Sequence[float]) -> tuple[float, ...]:
 def diversify(
     passages: Sequence[Passage], limit: int, share: float = RELEVANCE_SHARE, stop: float | None = None
 ) -> tuple[VariedPick, ...]:
-    """Maximal marginal relevance; ties keep the input order, ``stop`` ends the picking below that value."""
+    """Picks by maximal marginal relevance; ties keep the input order, ``stop`` ends the picking below that value."""
     weight = clamp01(share)
     words = [frozenset(_WORD.findall(passage.text.lower())) for passage in passages]
     likeness = [0.0] * len(passages)
@@ -90,6 +90,6 @@ def diversify(
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Two empty texts share nothing."""
+    """Returns the share of common words; two empty texts share nothing."""
     union = len(one | other)
     return len(one & other) / union if union else 0.0

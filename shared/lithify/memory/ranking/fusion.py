@@ -28,13 +28,23 @@ class Fused:
 
 
 def fuse_ranks(lexical: Iterable[RankedHit], vector: Iterable[RankedHit], limit: int = RRF_LIMIT) -> tuple[Fused, ...]:
-    """Reciprocal rank fusion: the sum of 1 / (60 + rank) over the lists; only positions count."""
-    lexical_ranks, vector_ranks = _ranks(_best_first(lexical)), _ranks(_best_first(vector))
+    """Sums 1 / (60 + rank) over the lists (reciprocal rank fusion); only positions count."""
+    lexical_ranks = _ranks(_best_first(lexical))
+    vector_ranks = _ranks(_best_first(vector))
 
     def fuse(key: str) -> Fused:
-        lexical_rank, vector_rank = lexical_ranks.get(key), vector_ranks.get(key)
-        parts = _reciprocal(lexical_rank), _reciprocal(vector_rank)
-        return Fused(key, sum(parts), *parts, lexical_rank, vector_rank)
+        lexical_rank = lexical_ranks.get(key)
+        vector_rank = vector_ranks.get(key)
+        by_words = _reciprocal(lexical_rank)
+        by_meaning = _reciprocal(vector_rank)
+        return Fused(
+            key=key,
+            score=by_words + by_meaning,
+            lexical=by_words,
+            vector=by_meaning,
+            lexical_rank=lexical_rank,
+            vector_rank=vector_rank,
+        )
 
     return _sort_fused(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())[: max(limit, 0)]
 
@@ -44,24 +54,34 @@ def fuse_weighted(
     vector: Iterable[RankedHit] | None,
     weights: tuple[float, float] = DEFAULT_WEIGHTS,
 ) -> tuple[Fused, ...]:
-    """Convex mix of the cosine relative to the list's best and the reciprocal lexical position.
+    """Mixes the cosine relative to the list's best and the reciprocal lexical position convexly.
 
     ``None`` is a list that could not be had: the other one then counts alone. An empty list is an answer.
     """
     vector_weight, lexical_weight = _available_weights(lexical is None, vector is None, weights)
-    lexical_ranks, vector_hits = _ranks(_best_first(lexical or ())), _best_first(vector or ())
-    vector_ranks, cosines = _ranks(vector_hits), _relative_cosines(vector_hits)
+    lexical_ranks = _ranks(_best_first(lexical or ()))
+    vector_hits = _best_first(vector or ())
+    vector_ranks = _ranks(vector_hits)
+    cosines = _relative_cosines(vector_hits)
 
     def fuse(key: str) -> Fused:
         rank = lexical_ranks.get(key)
-        t, v = (1.0 / rank if rank else 0.0), cosines.get(key, 0.0)
-        return Fused(key, vector_weight * v + lexical_weight * t, t, v, rank, vector_ranks.get(key))
+        by_words = 1.0 / rank if rank else 0.0
+        cosine = cosines.get(key, 0.0)
+        return Fused(
+            key=key,
+            score=vector_weight * cosine + lexical_weight * by_words,
+            lexical=by_words,
+            vector=cosine,
+            lexical_rank=rank,
+            vector_rank=vector_ranks.get(key),
+        )
 
     return _sort_fused(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())
 
 
 def _best_first(hits: Iterable[RankedHit]) -> list[RankedHit]:
-    """Sorted here, so that a caller's order cannot change the result; a repeated key keeps its best place."""
+    """Sorts here, so that a caller's order cannot change the result; a repeated key keeps its best place."""
     cleaned = [RankedHit(hit.key, number_or(hit.score, 0.0)) for hit in hits]
     cleaned.sort(key=lambda hit: (-hit.score, hit.key))
     best: dict[str, RankedHit] = {}
@@ -102,8 +122,9 @@ def _place(rank: int | None) -> float:
 
 
 def shortlist(dense: Mapping[str, float], lexical: Mapping[str, float], size: int) -> list[str]:
-    """The best ids by the mean of both scores, each relative to its list's best; absent from a list counts as 0."""
-    meaning, words = relative_scores(dense), relative_scores(lexical)
+    """Returns the best ids by the mean of both scores, each relative to its list's best; an absent one counts as 0."""
+    meaning = relative_scores(dense)
+    words = relative_scores(lexical)
     scores = {key: meaning.get(key, 0.0) + words.get(key, 0.0) for key in {**meaning, **words}}
     return sorted(scores, key=lambda key: (-scores[key], key))[:size]
 

@@ -12,7 +12,7 @@ from lithify.memory.ranking.scoring import Scored, rank_key
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A link target that deserves to be fetched; best parent first."""
+    """It is a link target that deserves to be fetched; its best parent comes first."""
 
     target: str
     score: float
@@ -34,7 +34,7 @@ class Projected:
 
 
 def plan_hops(parents: Sequence[Scored], profile: Profile) -> list[Hop]:
-    """Targets of `parents` (best first) that are not parents themselves and reach the hop floor.
+    """Returns targets of `parents` (best first) that are not parents themselves and reach the hop floor.
 
     Only direct results are parents, so the depth is one and cycles end by themselves.
     """
@@ -51,7 +51,7 @@ def plan_hops(parents: Sequence[Scored], profile: Profile) -> list[Hop]:
 def merge_projection(
     direct: Sequence[Projected], hops: Sequence[Hop], retrievable: Mapping[str, Candidate]
 ) -> list[Projected]:
-    """Direct results and those hop targets that exist and may be recalled, in one order.
+    """Merges direct results and those hop targets that exist and may be recalled into one order.
 
     `retrievable` maps ids to any records of the variant corpus (X44): never rules, never the tail. A memory
     that is in both lists keeps its higher σ.

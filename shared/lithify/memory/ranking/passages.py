@@ -22,14 +22,14 @@ Neighbours: TypeAlias = list[tuple[float, Positions]]  # a share, and whom each 
 
 
 class Window(NamedTuple):
-    """The share of its own weight that a turn lends to those after it and before it, nearest first."""
+    """It says what share of its own weight a turn lends to those after it and before it, nearest first."""
 
     before: tuple[float, ...] = ()
     after: tuple[float, ...] = ()
 
     @property
     def shares(self) -> dict[int, float]:
-        """By distance: negative ones stand before the turn."""
+        """Returns the shares by distance; negative ones stand before the turn."""
         earlier = {-distance: share for distance, share in enumerate(self.before, start=1)}
         return earlier | dict(enumerate(self.after, start=1))
 
@@ -41,7 +41,7 @@ AROUND = Window(before=(0.7, 0.5), after=(0.5, 0.3))
 
 
 def find_neighbours(places: Sequence[Place | None], window: Window) -> Neighbours:
-    """One row for each distance of the window; a position past the end means that there is no such turn."""
+    """Returns a row for each distance of the window; a position past the end means that there is no such turn."""
     known = {place: position for position, place in enumerate(places) if place is not None}
     nobody = len(places)
 
@@ -55,7 +55,7 @@ def find_neighbours(places: Sequence[Place | None], window: Window) -> Neighbour
 
 
 def rarity(weights: FloatArray) -> FloatArray:
-    """The IDF of each row's word among the records at hand.
+    """Returns the IDF of each row's word among the records at hand.
 
     Counted over them and not over the store: what is common in this very conversation, such as the names of those
     who speak, tells nothing here, however rare it is elsewhere.
@@ -67,7 +67,7 @@ def rarity(weights: FloatArray) -> FloatArray:
 
 
 def passage_words(weights: FloatArray, around: Neighbours) -> FloatArray:
-    """BM25 of each record with its neighbours: every word counts once, where it is said best.
+    """Returns BM25 of each record with its neighbours: every word counts once, where it is said best.
 
     `weights` has a row for each word of the query and a column for each record. Adding up the scores of the
     neighbours instead would count a word again for each turn that repeats it.
@@ -81,7 +81,7 @@ def passage_words(weights: FloatArray, around: Neighbours) -> FloatArray:
 
 
 def passage_cosines(vectors: FloatArray, query: npt.ArrayLike, around: Neighbours) -> FloatArray:
-    """The cosine of the query with the weighted mean of each record's vector and those of its neighbours."""
+    """Compares the query with the weighted mean of each record's vector and those of its neighbours, by cosine."""
     lent = np.pad(vectors, ((0, 1), (0, 0)))
     mixed = vectors + sum((share * lent[positions] for share, positions in around), np.zeros_like(vectors))
     target = np.asarray(query, dtype=np.float64)
@@ -92,14 +92,14 @@ def passage_cosines(vectors: FloatArray, query: npt.ArrayLike, around: Neighbour
 
 
 def spread_cosines(cosines: npt.ArrayLike) -> FloatArray:
-    """Cosines of one list over [0, 1], whatever band the model keeps them in; the best is 1."""
+    """Spreads the cosines of one list over [0, 1], whatever band the model keeps them in; the best is 1."""
     values = finite(cosines)
     weakest = float(values.min(initial=math.inf, where=values > 0.0))
     return scale_by_maximum(values, floor=BAND * weakest if math.isfinite(weakest) else 0.0)
 
 
 def session_priors(scores: FloatArray, sessions: Sequence[Hashable | None]) -> list[float | None]:
-    """For each record the best score of its session, relative to the best session; None where there is no session.
+    """Returns for each record the best score of its session, relative to the best session; None without a session.
 
     The maximum and not the sum: a long session is not a better one.
     """

@@ -21,7 +21,7 @@ RESERVE_TOLERANCE = 1e-9  # 0.4 + 0.3 + 0.3 is not exactly 1 in binary
 
 
 class HybridWeights(NamedTuple):
-    """The shares of the single pass (spec 02 §1)."""
+    """They are the shares of the single pass (spec 02 §1)."""
 
     similarity: float = 0.7  # α
     recency: float = 0.2  # β
@@ -105,13 +105,13 @@ class Profile:
         return min(self.top_k if self.k2 is None else self.k2, self.coarse_size)
 
     def leg_depth(self, room: float) -> int:
-        """Hits that each search leg gives an assembly of `room` tokens."""
+        """Returns how many hits each search leg gives an assembly of `room` tokens."""
         least = self.coarse_size if self.leg_hits is None else self.leg_hits
         fitting = 0 if self.tokens_per_hit is None else int(min(room / self.tokens_per_hit, MOST_HITS))
         return max(least, fitting)
 
     def normalise(self) -> "Profile":
-        """Every parameter inside its domain: weights convex, numbers clamped, non-numbers defaulted.
+        """Brings every parameter into its domain: weights convex, numbers clamped, non-numbers defaulted.
 
         Raises Misconfigured where clamping would hide a mistake: a budget share outside [0, 1], reserves that
         together exceed the budget, or a half-life that is not positive.

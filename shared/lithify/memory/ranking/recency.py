@@ -16,19 +16,19 @@ _ISO_DATE = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 
 
 def age_seconds(ts_ms: Numbers, now_ms: float) -> FloatArray:
-    """Unknown and future times have age 0. Times are milliseconds, ages are seconds."""
+    """Returns ages in seconds of times in milliseconds. Unknown and future times have age 0."""
     with np.errstate(over="ignore"):
         return np.clip(now_ms - finite(ts_ms, absent=now_ms), 0.0, MAX_AGE_MS) / MS_PER_SECOND
 
 
 def recency(age_s: npt.ArrayLike, rate: npt.ArrayLike) -> FloatArray:
-    """R = exp(−λ·age), in [0, 1]. A negative rate λ counts as 0."""
+    """Returns R = exp(−λ·age), in [0, 1]. A negative rate λ counts as 0."""
     with np.errstate(over="ignore"):
         return np.exp(-np.multiply(np.maximum(rate, 0.0), age_s))
 
 
 def date_in_path(path: str) -> date | None:
-    """The last real calendar date in the path: a dated file may lie in a dated folder. None is evergreen."""
+    """Returns the last real calendar date in the path: a dated file may lie in a dated folder. None is evergreen."""
     for text in reversed(_ISO_DATE.findall(path)):
         try:
             return date.fromisoformat(text)
@@ -38,7 +38,7 @@ def date_in_path(path: str) -> date | None:
 
 
 def decay_factor(dated: date | None, today: date, half_life_days: float = HALF_LIFE_DAYS) -> float:
-    """In [0, 1]; 1 for undated and for future documents."""
+    """Returns a factor in [0, 1]; it is 1 for undated and for future documents."""
     if not half_life_days > 0.0:
         raise ValueError(f"the half-life must be a positive number of days, got {half_life_days}")
     if dated is None or dated >= today:

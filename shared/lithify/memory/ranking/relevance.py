@@ -17,7 +17,7 @@ from lithify.memory.bounds import FloatArray, convex, finite, unit
 # Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
 @dataclass(slots=True, unsafe_hash=True)
 class Signals:
-    """What the search found out about one record; the names are those of the public score components.
+    """They are what the search found out about one record; the names are those of the public score components.
 
     `dense` is a cosine in [-1, 1] or one spread over [0, 1], the others lie in [0, 1]. None is a signal that this
     record cannot have.
@@ -80,7 +80,7 @@ RECALL_WEIGHTS = RelevanceWeights(
 
 
 def relevance(signals: npt.ArrayLike, weights: RelevanceWeights) -> FloatArray:
-    """A number in [0, 1] for each column of `signals`, whose rows are in the order of the weights.
+    """Returns a number in [0, 1] for each column of `signals`, whose rows are in the order of the weights.
 
     Every signal is clamped to [0, 1] first. NaN is a signal that this record cannot have, as a rule has no session: its
     weight goes to the others in proportion, so that a record is neither buried nor raised by what it is.
@@ -98,7 +98,7 @@ def signed_relevance(mixed: FloatArray, dense: npt.ArrayLike, weights: Relevance
 
 
 def scale_by_maximum(scores: npt.ArrayLike, floor: float = 0.0) -> FloatArray:
-    """Scores of one list spread over [0, 1]: `floor` and below become 0, the best becomes 1.
+    """Spreads the scores of one list over [0, 1]: `floor` and below become 0, the best becomes 1.
 
     A floor above 0 widens the narrow band in which some models keep all their cosines.
     """

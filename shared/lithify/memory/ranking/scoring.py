@@ -35,7 +35,7 @@ class Scored(NamedTuple):
 
 
 class HybridScored(NamedTuple):
-    """One hit's row of a search receipt."""
+    """One hit of the search tool with every component of its score: a row of the receipt."""
 
     candidate: Candidate
     relevance: float
@@ -48,13 +48,13 @@ class HybridScored(NamedTuple):
 def final_score(
     mixed: npt.ArrayLike, weight: npt.ArrayLike, covered: npt.ArrayLike, multiplier: npt.ArrayLike, kappa: float
 ) -> FloatArray:
-    """S_final in [0, 1]; dividing by 1 + κ bounds it without clipping, so high scores stay apart (X43)."""
+    """Returns S_final in [0, 1]; dividing by 1 + κ bounds it without clipping, so high scores stay apart (X43)."""
     boost = (1.0 + kappa * unit(covered)) / (1.0 + kappa)
     return unit(multiplier) * unit(weight) * unit(mixed) * boost
 
 
 def coarse_cut(candidates: Sequence[Candidate], profile: Profile) -> list[Candidate]:
-    """Pass 1: the k1 most relevant of everything retrievable (X39), then those at or above the floor."""
+    """Pass 1: takes the k1 most relevant of everything retrievable (X39), then those at or above the floor."""
     dense = _column([c.signals.dense for c in candidates])
     signed = signed_relevance(_relevance_of(candidates, profile.relevance), dense, profile.relevance)
     order = rank_order(signed, signed, candidates)
@@ -87,7 +87,7 @@ def score_pass2(
 
 
 def score_hybrid(candidates: Sequence[Candidate], profile: Profile, now_ms: float) -> list[HybridScored]:
-    """The search tool's single pass, best first; assembly uses the second pass instead (X09)."""
+    """Scores in the search tool's single pass, best first; assembly uses the second pass instead (X09)."""
     mixed = _relevance_of(candidates, profile.relevance)
     fresh = recency(_ages_of(candidates, now_ms), _column([profile.scope_rates.of(c.scope) for c in candidates]))
     scope = _column([profile.scope_weights.of(c.scope) for c in candidates])
@@ -124,7 +124,7 @@ def _ages_of(candidates: Sequence[Candidate], now_ms: float) -> FloatArray:
 
 
 def _quality_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
-    """Q, or 1 for all where the profile leaves it out (X45)."""
+    """Returns Q, or 1 for all where the profile leaves it out (X45)."""
     delta = profile.delta if profile.apply_quality else 0.0
     decay = _column([c.decay_rate if c.kind is _SUMMARY else 0.0 for c in candidates])
     return quality(decay, delta)
@@ -147,14 +147,14 @@ def hybrid_score(
     multiplier: npt.ArrayLike,
     weights: HybridWeights,
 ) -> FloatArray:
-    """In [0, 1]; a negative similarity counts as 0."""
+    """Returns a score in [0, 1]; a negative similarity counts as 0."""
     alpha, beta, gamma = weights
     base = alpha * unit(similarity) + beta * unit(fresh) + gamma * unit(scope)
     return unit(base * unit(multiplier))
 
 
 def fade_older(ranked: Sequence[HybridScored], half_life_days: float | None) -> list[HybridScored]:
-    """Scores halved for every half-life by which a hit is older than the newest; in their new order.
+    """Halves scores for every half-life by which a hit is older than the newest, and sorts anew (spec 10 §7).
 
     Older than the newest hit and not than now: among old memories the latest is as much wanted. What has no time is
     evergreen. Without a half-life nothing fades.

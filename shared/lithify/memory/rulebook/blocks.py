@@ -47,7 +47,7 @@ _KINDS = {
 
 
 def read_blocks(raw: bytes, start: int) -> list[MarkdownBlock]:
-    """The blocks of the Markdown that begins at byte `start`; blocks without text are left out.
+    """Reads the blocks of the Markdown that begins at byte `start`; blocks without text are left out.
 
     Raises `Invalid` for text nested so deeply that the parser would drop some of it.
     """
@@ -60,7 +60,7 @@ def read_blocks(raw: bytes, start: int) -> list[MarkdownBlock]:
 
 
 def _first_characters(body: bytes, start: int) -> list[int]:
-    """File offset of the first character after the indent of every line; `bytes` splits where the parser does."""
+    """Returns each line's file offset of its first character after the indent; `bytes` splits where the parser does."""
     lines = body.splitlines(keepends=True)
     offsets = accumulate(map(len, lines), initial=start)
     return [offset + len(line) - len(line.lstrip(b" \t")) for offset, line in zip(offsets, lines, strict=False)]
@@ -92,7 +92,7 @@ def _block_text(kind: BlockKind, node: SyntaxTreeNode) -> str:
 
 
 def _fragments(node: SyntaxTreeNode) -> Iterator[str]:
-    """All text below the node; inline markup leaves only what it encloses, blocks and line breaks a blank."""
+    """Yields all text below the node; inline markup leaves only what it encloses, blocks and line breaks a blank."""
     for part in node.walk():
         if part.block or part.type in {"softbreak", "hardbreak"}:
             yield " "
@@ -102,7 +102,7 @@ def _fragments(node: SyntaxTreeNode) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What stands between the fences, trimmed; empty when the file has none."""
+    """It is what stands between the fences, trimmed; it is empty when the file has none."""
 
     text: str
     hop_targets: tuple[str, ...]
@@ -110,7 +110,7 @@ class FrontMatter:
 
 
 def read_front_matter(raw: bytes) -> FrontMatter:
-    """Both line endings and a leading byte order mark are accepted; an unclosed head is ordinary body text."""
+    """Accepts both line endings and a leading byte order mark; an unclosed head is ordinary body text."""
     start = len(_BYTE_ORDER_MARK) if raw.startswith(_BYTE_ORDER_MARK) else 0
     head = _HEAD.match(raw, start)
     if head is None:
@@ -120,7 +120,7 @@ def read_front_matter(raw: bytes) -> FrontMatter:
 
 
 def read_hop_targets(yaml: str) -> tuple[str, ...]:
-    """Record ids from an inline list, a single value or `- item` lines; quotes and duplicates go, order stays."""
+    """Reads ids from an inline list, a single value or `- item` lines; quotes and duplicates go, order stays."""
     lines = iter(yaml.splitlines())
     for line in lines:
         key, colon, value = line.partition(":")

@@ -53,7 +53,7 @@ LONGEST_TRIGGER = 4
 
 
 def modality(text: str) -> int:
-    """The mask of obligation 2, forbidden 4 and permitted 8; 0 means plain prose.
+    """Returns the mask of obligation 2, forbidden 4 and permitted 8; 0 means plain prose.
 
     Every rule that fires is OR-ed in, so contradicting bits may stand together ("should never"; X31).
     """
@@ -67,7 +67,7 @@ def modality(text: str) -> int:
 
 
 def _second_person(words: Wording, i: int) -> int:
-    """R1."""
+    """R1: a modal binds the reader who is addressed as `you`."""
     verdict = _modal(words.text(i), negated=words.reads(i + 1, "not"))
     return verdict if verdict and _addresses_reader(words, i) and not _is_fancy(words, i) else 0
 
@@ -84,7 +84,7 @@ def _modal(word: str, *, negated: bool) -> int:
 
 
 def _addresses_reader(words: Wording, i: int) -> bool:
-    """Whether `you` stands shortly before, in the same sentence.
+    """Returns whether `you` stands shortly before, in the same sentence.
 
     X31: bounding the window keeps a `you` that ends one sentence from claiming the modal that opens the next.
     """
@@ -102,7 +102,7 @@ def _is_fancy(words: Wording, i: int) -> bool:
 
 
 def _identity(words: Wording, i: int) -> int:
-    """R2."""
+    """R2: a sentence tells the reader who he is or what he does."""
     addressed = words.words[i].starts_sentence and words.reads(i, "you")
     return OBLIGATION if addressed and words.text(i + 1) in IDENTITY_VERBS else 0
 
@@ -112,21 +112,21 @@ def _opens_setup(words: Wording, i: int) -> bool:
 
 
 def _setup_step(words: Wording, i: int) -> int:
-    """R4. An imperative after `then` needs no rule of its own: inside the context every imperative counts."""
+    """R4: an imperative after `then` needs no rule of its own, since inside the context every imperative counts."""
     if words.text(i) not in IMPERATIVES:
         return 0
     return OBLIGATION | (FORBIDDEN if words.reads(i - 2, "don", "t") else 0)
 
 
 def _interjection(words: Wording, i: int) -> int:
-    """R5. Comma and blank is ordinary prose; only a comma glued to the verb counts."""
+    """R5: comma and blank are ordinary prose; only a comma glued to the verb counts."""
     if words.text(i) not in IMPERATIVES:
         return 0
     return OBLIGATION if words.reads(i - 1, "but") or words.words[i].before.endswith(",") else 0
 
 
 def match_openings(words: Wording, i: int) -> int:
-    """The mask of every opening that the word at a sentence start begins."""
+    """Returns the mask of every opening (R3) that the word at a sentence start begins."""
     if not words.words[i].starts_sentence:
         return 0
     mask = 0
@@ -146,7 +146,7 @@ def _refusal(words: Wording, i: int) -> int:
 
 
 def _absence(words: Wording, i: int) -> int:
-    """Also fires on "No idea", a false positive the lexicon is known for."""
+    """It also fires on "No idea", a false positive the lexicon is known for."""
     return FORBIDDEN if words.reads(i, "no") and words.text(i + 1) else 0
 
 
@@ -199,7 +199,7 @@ def _policy_label(words: Wording, i: int) -> int:
 
 
 def _trigger_label(words: Wording, i: int) -> int:
-    """`ON LOW DISK -> …`: capitals from ON up to the arrow."""
+    """Reads `ON LOW DISK -> …`: capitals stand from ON up to the arrow."""
     if not words.reads(i, "on") or not words.words[i].is_capital:
         return 0
     for j in words.span(i + 1, LONGEST_TRIGGER - 1):

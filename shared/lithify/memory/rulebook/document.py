@@ -22,7 +22,7 @@ _TIER_OF_KIND = {BlockKind.LIST: Tier.HARD, BlockKind.FRONT_MATTER: Tier.HARD, B
 
 @dataclass(frozen=True, slots=True)
 class AuthoredNode:
-    """One addressable piece of an authored document."""
+    """It is one addressable piece of an authored document."""
 
     source_doc: str
     ordinal: int
@@ -40,18 +40,13 @@ class AuthoredNode:
         return f"{self.source_doc}#{self.ordinal:06d}"
 
     @property
-    def promoted(self) -> bool:
-        """Whether its wording, not its form, made it a soft rule."""
-        return self.modality != 0
-
-    @property
     def injection_order(self) -> tuple[str, int, int, str]:
         return self.source_doc, self.position, self.ordinal, self.record_id
 
 
 @dataclass(frozen=True, slots=True)
 class AuthoredDocument:
-    """The three tiers of one document: disjoint, complete, each in document order."""
+    """The three tiers of one document are disjoint, complete, and each in document order."""
 
     source_doc: str
     hard: tuple[AuthoredNode, ...]
@@ -64,7 +59,7 @@ class AuthoredDocument:
 
 
 def partition_document(raw: bytes, source_doc: str, core: bool) -> AuthoredDocument:
-    """Every node of the document in exactly one tier; a pure function of its arguments.
+    """Puts every node of the document into exactly one tier; a pure function of its arguments.
 
     `core` comes from configuration only, never from content (X32). Raises `Invalid` for bytes that are not UTF-8.
     """
@@ -80,7 +75,7 @@ def partition_document(raw: bytes, source_doc: str, core: bool) -> AuthoredDocum
 
 
 def tier_of(kind: BlockKind, mask: int) -> Tier:
-    """ι for a core document: the form decides, and for a paragraph its modality."""
+    """Returns ι for a core document: the form decides, and for a paragraph its modality."""
     if kind is BlockKind.PARAGRAPH and mask:
         return Tier.SOFT
     return _TIER_OF_KIND.get(kind, Tier.VARIANT)
@@ -120,7 +115,7 @@ def _node(
 
 @dataclass(frozen=True, slots=True)
 class AuthoredLibrary:
-    """Documents by name. Every write yields a library of the next generation (X34)."""
+    """It holds documents by name. Every write yields a library of the next generation (X34)."""
 
     documents: Mapping[str, AuthoredDocument] = field(default_factory=dict)
     generation: int = 0
@@ -143,7 +138,7 @@ def _sort_for_injection(nodes: Iterable[AuthoredNode]) -> tuple[AuthoredNode, ..
 
 
 def authored_cache_key(raw: bytes, tokenizer_id: str, *, core: bool, lexicon_version: str = LEXICON_VERSION) -> str:
-    """Hex digest over the bytes and everything else the tiers and costs depend on, but not the file's name.
+    """Digests the bytes and everything else the tiers and costs depend on, but not the file's name.
 
     Core status belongs to it because the same bytes fall into other tiers once configuration changes it (X32).
     """

@@ -11,7 +11,7 @@ _HARD_ENDS = frozenset("\n.")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A maximal run of ASCII letters; digits and other scripts split words."""
+    """It is a maximal run of ASCII letters; digits and other scripts split words."""
 
     text: str  # lower case
     is_capital: bool  # every letter is upper case
@@ -21,7 +21,7 @@ class Word:
     starts_hard: bool  # opens the text or follows a full stop or newline
 
     def follows(self, marks: str) -> bool:
-        """Whether the last non-blank character before the word is one of these marks."""
+        """Returns whether the last non-blank character before the word is one of these marks."""
         gap = self.before.rstrip(_BLANKS)
         return bool(gap) and gap[-1] in marks
 
@@ -40,7 +40,7 @@ class Wording:
         return self.texts[index] if 0 <= index < len(self.texts) else ""
 
     def span(self, start: int, length: int) -> range:
-        """Indexes of up to `length` words from `start`."""
+        """Returns the indexes of up to `length` words from `start`."""
         return range(start, min(start + length, len(self.words)))
 
     def reads(self, index: int, *phrase: str) -> bool:

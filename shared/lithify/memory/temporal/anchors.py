@@ -30,12 +30,12 @@ _ANCHOR = re.compile(
 
 
 def find_anchors(text: str) -> frozenset[str]:
-    """Distinct lower-case expressions, blanks collapsed."""
+    """Finds the distinct expressions, in lower case, blanks collapsed."""
     return frozenset(" ".join(match.split()) for match in _ANCHOR.findall(text.lower()))
 
 
 def anchor_density(text: str) -> float:
-    """A(d) in [0, 1].
+    """Returns A(d) in [0, 1].
 
     There is no cache beside the stored value: one keyed by text would keep what a user asked to forget.
     """

@@ -38,14 +38,15 @@ Appraisal = Callable[[TemporalCandidate, AbstractSet[int]], Pick]
 
 
 def marginal_coverage(covered: AbstractSet[int], seen: AbstractSet[int], slot_count: int) -> float:
-    """ΔΦ in [0, 1]: the share of slots this document is the first to cover."""
+    """Returns ΔΦ in [0, 1]: the share of slots this document is the first to cover."""
     return clamp01(len(covered - seen) / max(slot_count, 1))
 
 
 def projection_score(xi: float, score: float, anchors: float, gain: float, weights: TemporalWeights) -> float:
-    """S_proj in [0, 1]: S_final moved towards the coverage score as far as ξ says."""
+    """Returns S_proj in [0, 1]: S_final moved towards the coverage score as far as ξ says."""
     mu, nu, rho = weights.normalise()
-    relevance, pull = clamp01(score), clamp01(xi)
+    relevance = clamp01(score)
+    pull = clamp01(xi)
     coverage = mu * relevance + nu * clamp01(anchors) + rho * clamp01(gain)
     return clamp01((1.0 - pull) * relevance + pull * coverage)
 
@@ -53,14 +54,14 @@ def projection_score(xi: float, score: float, anchors: float, gain: float, weigh
 def recovery_set(
     rest: Sequence[TemporalCandidate], survivors: Collection[str], profile: Profile
 ) -> tuple[TemporalCandidate, ...]:
-    """The best-dated documents among those the second pass did not keep; dated turns are often a weak topical match."""
+    """Returns the best-dated documents that the second pass dropped; dated turns are often a weak topical match."""
     eligible = [d for d in rest if d.sim >= profile.recovery_floor and d.key not in survivors]
     eligible.sort(key=lambda d: (-d.anchors, -d.sim, d.key))
     return tuple(eligible[: profile.recovery_size])
 
 
 def select_picks(pool: Sequence[TemporalCandidate], query: TemporalQuery, profile: Profile) -> tuple[Pick, ...]:
-    """S*: the picks by S_proj, at most min(k_cov, k2)."""
+    """Selects S*: the picks by S_proj, at most min(k_cov, k2)."""
 
     def appraise(document: TemporalCandidate, seen: AbstractSet[int]) -> Pick:
         gain = marginal_coverage(document.covered, seen, len(query.slots))
@@ -71,7 +72,7 @@ def select_picks(pool: Sequence[TemporalCandidate], query: TemporalQuery, profil
 
 
 def pick_greedily(pool: Sequence[TemporalCandidate], appraise: Appraisal, limit: int, stop: float) -> tuple[Pick, ...]:
-    """Up to ``limit`` picks, each the best addition to the slots seen before it; ties by score, then key."""
+    """Picks up to ``limit``, each the best addition to the slots seen before it; ties go by score, then key."""
     left = list(pool)
     seen: set[int] = set()
     picks: list[Pick] = []
@@ -88,7 +89,7 @@ def pick_greedily(pool: Sequence[TemporalCandidate], appraise: Appraisal, limit:
 
 @dataclass(frozen=True, slots=True)
 class TemporalProjection:
-    """The order in which memories are packed; picks and recovered records (`memories::id`) are for the receipt."""
+    """Memories are packed in this `order`; picks and recovered records (`memories::id`) are for the receipt."""
 
     order: tuple[Projected, ...]
     picks: tuple[Pick, ...] = ()
@@ -103,7 +104,7 @@ def project_temporally(
     profile: Profile,
     slot_cosines: SlotCosines | None = None,
 ) -> TemporalProjection:
-    """`standard` (C2 with its hops, best first) comes back as it is unless the guard applies.
+    """Returns `standard` (C2 with its hops, best first) as it is unless the guard applies.
 
     `direct` is C2; `rest` is everything retrievable that was scored and may contain C2. Leave `slot_cosines` out when
     the embedder has no meaning to offer; a record without an entry is matched by its words alone.
@@ -147,7 +148,7 @@ def _project_pick(pick: Pick, scored: Scored) -> Projected:
 
 
 def _merge_orders(picked: list[Projected], standard: Iterable[Projected], profile: Profile) -> tuple[Projected, ...]:
-    """Without filling, only hops may follow the picks, and they compete by σ."""
+    """Lets only hops follow the picks where the profile does not fill, and they compete by σ."""
     merged = distinct_turns([*picked, *standard])
     if profile.temporal_fill:
         return tuple(merged)

@@ -35,7 +35,7 @@ _XI_SATURATION = 1.5
 
 
 def event_slots(query: str, drop_filler: bool = True) -> tuple[str, ...]:
-    """At most four short phrases; ``drop_filler=False`` also keeps phrases made of auxiliary words only."""
+    """Returns at most four short phrases; ``drop_filler=False`` also keeps phrases made of auxiliary words only."""
     text = query.lower()
     phrases = [phrase for clause in _BOUNDARY.split(text) for phrase in _phrases(_content_terms(clause))]
     slots = _unique(phrases or [_content_terms(text)[:_SLOT_TERMS]])
@@ -44,7 +44,7 @@ def event_slots(query: str, drop_filler: bool = True) -> tuple[str, ...]:
 
 
 def offers_two_sides(query: str) -> bool:
-    """True if an "or" stands between two things that can be told apart by a word."""
+    """Returns whether an "or" stands between two things that can be told apart by a word."""
     sides = _EITHER_OR.split(query.lower(), maxsplit=1)
     return len(sides) == 2 and all(_content_terms(side) for side in sides)
 
@@ -55,7 +55,7 @@ def covered_slots(
     cosine: NDArray[np.floating] | None = None,
     threshold: float = SLOT_COSINE,
 ) -> tuple[frozenset[int], ...]:
-    """For each text the slots it speaks of: half the slot's words occur, or the cosine reaches θ_e (X49).
+    """Returns for each text the slots it speaks of: half the slot's words occur, or the cosine reaches θ_e (X49).
 
     ``cosine`` has one row per text and one column per slot; leave it out when the embedder is the hash fallback.
     """
@@ -101,7 +101,7 @@ class Label(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why the guard let the coverage selector run, or did not; traced with every assembly."""
+    """It says why the guard let the coverage selector run, or did not; it is traced with every assembly."""
 
     INACTIVE = "inactive"
     NO_STRONG_LABEL = "no_strong_label"
@@ -148,12 +148,12 @@ def temporal_labels(query: str) -> tuple[Label, ...]:
 
 
 def temporal_indicator(labels: tuple[Label, ...]) -> float:
-    """ξ in [0, 1]; each label counts once however often it occurs."""
+    """Returns ξ in [0, 1]; each label counts once however often it occurs."""
     return min(sum(weight for label, _, weight in _CUES if label in labels) / _XI_SATURATION, 1.0)
 
 
 def read_temporal_query(query: str, threshold: float = XI_THRESHOLD, drop_filler: bool = True) -> TemporalQuery:
-    """All that the words of a question say about time; ``drop_filler`` as in `event_slots`."""
+    """Reads all that the words of a question say about time; ``drop_filler`` is that of `event_slots`."""
     labels = temporal_labels(query)
     xi = temporal_indicator(labels)
     slots = event_slots(query, drop_filler)
@@ -163,19 +163,19 @@ def read_temporal_query(query: str, threshold: float = XI_THRESHOLD, drop_filler
 
 
 def asks_for_time(query: str) -> bool:
-    """Whether a time, or an order in time, is wanted: "what did she buy after the fair?" only names an event."""
+    """Returns whether a time or an order in time is wanted: "what did she buy after the fair?" only names an event."""
     return asks_when(query) or _ORDER.search(query) is not None or offers_two_sides(query)
 
 
 def require_time_question(read: TemporalQuery, query: str) -> TemporalQuery:
-    """The same with a guard that also wants the question to ask for a time."""
+    """Returns the same with a guard that also wants the question to ask for a time."""
     if not read.guard.applies or asks_for_time(query):
         return read
     return replace(read, guard=Guard(False, Reason.NO_TIME_ASKED), comparison=False)
 
 
 def decide_guard(labels: tuple[Label, ...], xi: float, slot_count: int, threshold: float = XI_THRESHOLD) -> Guard:
-    """The weakest label alone passes the threshold, so ξ must not switch selectors by itself (X47)."""
+    """Decides by labels and slots; the weakest label passes the threshold, so ξ alone must not switch (X47)."""
     if xi < threshold:
         return Guard(False, Reason.INACTIVE)
     if _DISTANCE_LABELS.intersection(labels):

@@ -50,7 +50,7 @@ class RecoveryTrigger:
 
 
 def recovery_trigger(ranking: Sequence[RankedMemory]) -> RecoveryTrigger:
-    """``ranking`` is best first; an empty one never fires."""
+    """Returns the signs that recall was poor; ``ranking`` is best first, and an empty one never fires."""
     if not ranking:
         return RecoveryTrigger(False, False, False)
     return RecoveryTrigger(
@@ -65,7 +65,7 @@ def is_fresh_session(raw_turns: int, session_hits: int) -> bool:
 
 
 def recovery_reserve(budget: int, triggered: bool, comparison: bool = False) -> int:
-    """Tokens taken from the projection: a tenth of the budget within [16, 128], never more than there is.
+    """Takes tokens from the projection: a tenth of the budget within [16, 128], never more than there is.
 
     A comparison needs a witness for each side and gets 1.8 times as much.
     """
@@ -100,7 +100,7 @@ def guarded_turn_score(sim: float, recency: float, anchors: float, slot_coverage
 
 
 def order_guarded_turns(turns: Sequence[TemporalCandidate], slot_count: int) -> tuple[str, ...]:
-    """Keys of raw turns: up to three that widen the coverage, then the rest by their guarded score."""
+    """Returns keys of raw turns: up to three that widen the coverage, then the rest by their guarded score."""
 
     def appraise(turn: TemporalCandidate, seen: AbstractSet[int]) -> Pick:
         gain = marginal_coverage(turn.covered, seen, slot_count)
@@ -112,7 +112,7 @@ def order_guarded_turns(turns: Sequence[TemporalCandidate], slot_count: int) -> 
 
 
 def count_matched_phrases(query: str, text: str) -> int:
-    """Distinct runs of two to four query words that the text repeats in the same order."""
+    """Counts distinct runs of two to four query words that the text repeats in the same order."""
     return len(_phrases(query) & _phrases(text))
 
 

@@ -19,7 +19,7 @@ MIN_EXITS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class TierSample:
-    """One question on one tier: its best score there, and the share of the full answer it would have returned."""
+    """It is one question on one tier: its best score there, and the share of the full answer it would have returned."""
 
     best: float
     overlap: float
@@ -27,7 +27,7 @@ class TierSample:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdFit:
-    """`exits` and `overlap` of the questions at or above the threshold.
+    """`exits` and `overlap` are those of the questions at or above the threshold.
 
     `false_positives` is the share that exits of the questions whose own overlap misses the target.
     """
@@ -41,8 +41,9 @@ class ThresholdFit:
 def sample_tier(
     documents: npt.ArrayLike, questions: npt.ArrayLike, dims: int, limit: int, depth: int
 ) -> list[TierSample]:
-    """What an exit at this tier would cost: its first `depth` are ranked anew by all components, `limit` are kept."""
-    texts, asked = np.asarray(documents, np.float64), np.asarray(questions, np.float64)
+    """Measures what an exit here costs: the first `depth` are ranked anew by all components, `limit` are kept."""
+    texts = np.asarray(documents, np.float64)
+    asked = np.asarray(questions, np.float64)
     full = tier_vector(asked, asked.shape[-1]) @ tier_vector(texts, texts.shape[-1]).T
     low = tier_vector(asked, dims) @ tier_vector(texts, dims).T
     candidates = _first(low, depth)
@@ -54,7 +55,7 @@ def sample_tier(
 
 
 def fit_threshold(samples: Sequence[TierSample], target: float) -> ThresholdFit:
-    """The lowest threshold from which on the questions that exit keep the target on average."""
+    """Returns the lowest threshold from which on the questions that exit keep the target on average."""
     if not samples:
         raise Invalid("a threshold cannot be derived from no questions")
     candidates = sorted({round_up(sample.best) for sample in samples})
@@ -64,7 +65,7 @@ def fit_threshold(samples: Sequence[TierSample], target: float) -> ThresholdFit:
 
 
 def round_up(best: float) -> float:
-    """Upwards, for the eye: a threshold a little higher only lets fewer questions exit."""
+    """Rounds upwards, for the eye: a threshold a little higher only lets fewer questions exit."""
     return min(NEVER, math.ceil(best * 1000) / 1000)
 
 
@@ -80,5 +81,5 @@ def judge_threshold(samples: Sequence[TierSample], threshold: float, target: flo
 
 
 def _first(scores: FloatArray, count: int) -> npt.NDArray[np.intp]:
-    """Positions of each row's highest scores, best first."""
+    """Returns the positions of each row's highest scores, best first."""
     return np.argsort(-scores, axis=1, kind="stable")[:, :count]

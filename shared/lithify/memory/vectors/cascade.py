@@ -17,7 +17,7 @@ DEADLINE_MS = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """Tier sizes and exit thresholds of one embedding profile, both calibrated for its model.
+    """It holds tier sizes and exit thresholds of one embedding profile, both calibrated for its model.
 
     A model that was not trained for prefixes has one size, no threshold and is searched in full.
     """
@@ -46,13 +46,13 @@ class Cascade:
         return self.dims[self.names.index(tier)]
 
     def exits(self, tier: str, best: float) -> bool:
-        """The full tier always answers; a lower one from its threshold on, not only above it (X15)."""
+        """Returns whether the tier answers: the full one always, a lower one at or above its threshold (X15)."""
         return tier == FULL_TIER or best >= self.thresholds[self.lower.index(tier)]
 
 
 @dataclass(frozen=True, slots=True)
 class TierTrace:
-    """One searched tier as it appears in a receipt."""
+    """It is one searched tier as it appears in a receipt."""
 
     tier: str
     dims: int
@@ -62,7 +62,7 @@ class TierTrace:
 
 
 def trace_tier(cascade: Cascade, tier: str, scores: Sequence[float], latency_ms: float) -> TierTrace:
-    """A tier without hits, or one whose search failed, has a best score of 0."""
+    """Describes a searched tier; one without hits, or one whose search failed, has a best score of 0."""
     best = max((number_or(score, 0.0) for score in scores), default=0.0)
     return TierTrace(tier, cascade.dims_of(tier), best, latency_ms, cascade.exits(tier, best))
 
@@ -70,7 +70,7 @@ def trace_tier(cascade: Cascade, tier: str, scores: Sequence[float], latency_ms:
 def next_tier(
     cascade: Cascade, usable: Collection[str], searched: Sequence[TierTrace], elapsed_ms: float
 ) -> str | None:
-    """The tier to search now, or None once a search has settled the query.
+    """Returns the tier to search now, or None once a search has settled the query.
 
     Past the deadline only the full tier is asked.
     """
@@ -83,7 +83,7 @@ def next_tier(
 
 
 def usable_tiers(cascade: Cascade, counts: Mapping[str, int], *, dirty: bool) -> frozenset[str]:
-    """Lower tiers that hold every record; an early exit from a partial one would hide the rest.
+    """Returns the lower tiers that hold every record; an early exit from a partial one would hide the rest.
 
     `dirty` says that some record of the searched set is marked as missing a tier.
     """
@@ -92,7 +92,7 @@ def usable_tiers(cascade: Cascade, counts: Mapping[str, int], *, dirty: bool) ->
 
 
 def full_scores(query: npt.ArrayLike, vectors: npt.ArrayLike) -> FloatArray:
-    """Full-tier dot products of the hits of an early exit: all later thresholds are meant for these."""
+    """Returns full-tier dot products of the hits of an early exit: all later thresholds are meant for these."""
     return np.asarray(vectors, dtype=np.float64) @ np.asarray(query, dtype=np.float64)
 
 
@@ -105,7 +105,7 @@ class DropReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Write this vector, then remove the marker; keep the marker when the write fails."""
+    """It asks to write this vector, then to remove the marker, which stays when the write fails."""
 
     tier: str
     vector: FloatArray
@@ -113,7 +113,7 @@ class Restore:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Remove the marker: it can never be repaired."""
+    """It asks to remove the marker, which can never be repaired."""
 
     reason: DropReason
 

@@ -32,12 +32,12 @@ def regularise(vectors: npt.ArrayLike) -> FloatArray:
 
 
 def tier_vector(vectors: npt.ArrayLike, dims: int) -> FloatArray:
-    """The first `dims` components, regularised, of one vector (d,) or of a batch (n, d)."""
+    """Returns the first `dims` components, regularised, of one vector (d,) or of a batch (n, d)."""
     return regularise(_embeddings(vectors, dims)[..., :dims])
 
 
 def tier_vectors(vectors: npt.ArrayLike, dims: Sequence[int]) -> tuple[FloatArray, ...]:
-    """All tiers of one vector (d,) or of a batch (n, d); there are no partial tiers of a short vector."""
+    """Returns all tiers of one vector (d,) or of a batch (n, d); there are no partial tiers of a short vector."""
     checked = _embeddings(vectors, max(dims))
     return tuple(regularise(checked[..., :d]) for d in dims)
 
@@ -52,7 +52,7 @@ def _embeddings(vectors: npt.ArrayLike, needed: int) -> FloatArray:
 
 
 def window_spans(n_tokens: int, size: int = WINDOW, overlap: int = OVERLAP) -> list[tuple[int, int]]:
-    """Half-open spans that cover all tokens; the first one that reaches the end is the last."""
+    """Returns half-open spans that cover all tokens; the first one that reaches the end is the last."""
     if not 0 <= overlap < size:
         raise Misconfigured(f"a window of {size} tokens cannot overlap by {overlap}; choose 0 <= overlap < size")
     step = size - overlap
@@ -61,5 +61,5 @@ def window_spans(n_tokens: int, size: int = WINDOW, overlap: int = OVERLAP) -> l
 
 
 def mean_vector(windows: npt.ArrayLike) -> FloatArray:
-    """The mean of the windows' vectors (n, d), brought back to unit length, which the mean has lost (X20)."""
+    """Returns the mean of the windows' vectors (n, d), brought back to unit length, which the mean has lost (X20)."""
     return regularise(np.asarray(windows, dtype=np.float64).mean(axis=0))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
-from lithify.memory.gating.gate import GateConfig, blend, gate
+from lithify.memory.gating.gate import LEARNED_CONFIG, GateConfig, GateDecision, blend, gate
 
 TEA = "I prefer tea over coffee on long train rides"
 
@@ -217,3 +217,17 @@ def test_hostile_text_of_200_kb_is_judged(atom: str) -> None:
     """Returns at all: a backtracking expression would need hours here."""
     text = f"x{atom * (200_000 // len(atom))}é"
     assert all(0.0 <= gate(text, [], [], config).score <= 1.0 for config in (GateConfig(), GP2))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.text[:20])
+def test_a_stored_decision_is_read_again(case: Case) -> None:
+    decision = gate(case.text, case.turns, case.memories)
+    assert GateDecision.from_payload(decision.as_payload(), promote=decision.promote) == decision
+    assert GateDecision.from_payload({}, promote=True) is None
+
+
+def test_a_learned_worth_stands_for_what_the_patterns_look_for() -> None:
+    decision = gate(TEA, [], [], LEARNED_CONFIG, worth=7.0)
+    assert (decision.d, decision.a, decision.patterns) == (1.0, 1.0, "gp2+worth")
+    assert decision.promote
+    assert not gate(TEA, [], [], LEARNED_CONFIG, worth=0.0).promote

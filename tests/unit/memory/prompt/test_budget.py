@@ -62,7 +62,7 @@ def test_budgets_always_add_up(
 ) -> None:
     budgets = plan_budgets(tau, overhead, hard, base, soft, profile)
     assert budgets.soft == sum(soft[: budgets.soft_count]) <= max(budgets.soft_limit, 0.0)
-    assert budgets.degraded == (
+    assert budgets.is_degraded == (
         hard + base > budgets.tau + 1e-9
         or (profile.hard_fraction is not None and hard > profile.hard_fraction * budgets.tau + 1e-9)
     )
@@ -70,5 +70,5 @@ def test_budgets_always_add_up(
     for tail in (base, budgets.tail_limit):
         left = budgets.retrieval(tail)
         assert 0.0 <= budgets.guidance(tail) <= left
-        if not budgets.degraded:
+        if not budgets.is_degraded:
             assert hard + budgets.soft + tail + left <= max(tau - overhead, 0.0) + 1e-6

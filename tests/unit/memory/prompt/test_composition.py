@@ -55,7 +55,7 @@ def test_the_worked_example_of_the_budget(profile: Profile, tail_turns: int, tai
     assert 30 * len(tail.recent) == tail_cost
     assert budgets.retrieval(tail_cost) == left
     assert budgets.guidance(tail_cost) == min(75, left)
-    assert not budgets.degraded
+    assert not budgets.is_degraded
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_empty_world_gives_an_empty_prompt() -> None:
     result = fill_composition(compose_fixed(0, [], [], [], lambda *_: [], SEED), [], priced("m", 1))
     assert result.blocks() == ()
     assert result.tokens() == 0
-    assert not result.fixed.budgets.degraded
+    assert not result.fixed.budgets.is_degraded
 
 
 def test_rules_and_tail_survive_when_nothing_is_left_for_recall() -> None:
@@ -129,10 +129,10 @@ def test_access_counts_grow_once_for_what_was_injected() -> None:
         result = composed(
             100, priced("h", 1), priced("s", 1), priced("t", 1), priced("m", 40, 90), guidance=priced("e", 5)
         )
-        counts.update(result.accessed)
+        counts.update(result.used_ids)
     assert counts == {"e0": 3, "m0": 3}
     shared = Item("m0", "again", 1)
-    assert composed(100, [], [], [], priced("m", 1), guidance=[shared]).accessed == ("m0",)
+    assert composed(100, [], [], [], priced("m", 1), guidance=[shared]).used_ids == ("m0",)
 
 
 def test_costs_come_from_what_is_injected() -> None:

@@ -90,7 +90,7 @@ def test_random_worlds_keep_every_invariant(profile: Profile, world: World) -> N
     """spec 08.12, spec 08.15"""
     evidence, result = assemble(world, profile)
     assert find_violations(evidence, result) == ()
-    if evidence.text.isascii() and not result.fixed.budgets.degraded:
+    if evidence.text.isascii() and not result.fixed.budgets.is_degraded:
         assert estimate_tokens(evidence.text) <= world.tau
 
 

@@ -121,7 +121,7 @@ def test_standard_document_never_rules() -> None:
     """spec 06.9"""
     standard = partition_document(IDENTITY.encode(), "notes.md", core=False)
     assert (standard.hard, standard.soft) == ((), ())
-    assert {(node.tier, node.authority, node.promoted) for node in standard.nodes} == {(Tier.VARIANT, 0.0, False)}
+    assert {(node.tier, node.authority, node.modality) for node in standard.nodes} == {(Tier.VARIANT, 0.0, 0)}
     assert "Greet first." in texts(standard.variant)
     plain = next(node for node in core(IDENTITY).variant if node.kind is BlockKind.PARAGRAPH)
     assert (plain.text, plain.authority) == ("The harbour was built in 1890.", 1.0)
@@ -129,11 +129,11 @@ def test_standard_document_never_rules() -> None:
 
 def test_only_a_paragraph_is_promoted_by_its_wording() -> None:
     document = core("# Use tabs\n\nUse tabs.\n\n> Use tabs.\n\n    Use tabs.\n")
-    assert [(node.tier, node.promoted, node.modality) for node in document.nodes] == [
-        (Tier.VARIANT, False, 0),
-        (Tier.SOFT, True, 2),
-        (Tier.SOFT, False, 0),
-        (Tier.VARIANT, False, 0),
+    assert [(node.tier, node.modality) for node in document.nodes] == [
+        (Tier.VARIANT, 0),
+        (Tier.SOFT, 2),
+        (Tier.SOFT, 0),
+        (Tier.VARIANT, 0),
     ]
 
 

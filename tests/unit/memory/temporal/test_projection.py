@@ -201,6 +201,6 @@ def test_budget_and_invariants_hold_in_temporal_mode(
     assert all(0.0 <= item.sigma <= 1.0 for item in projection.order)
     assert recalled == ids(projection.order)[: len(recalled)]
     assert [item.body for item in composition.fixed.hard] == [HARD]
-    if not composition.fixed.budgets.degraded:
+    if not composition.fixed.budgets.is_degraded:
         assert composition.tokens() <= tau
     assert project(candidates, VISA, profile) == projection

@@ -3,7 +3,9 @@
 import pytest
 
 from lithify.memory.gating.gate import restates
-from tests.unit.gatekeeper.gate_parts import ANALYSER
+from lithify.memory.lexical.analyser import LexicalAnalyser
+
+ANALYSER = LexicalAnalyser()
 
 
 def says_again(said: str, known: str) -> bool:
