@@ -3,9 +3,10 @@
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, computed_field
 
-from lithify.events.turn import MAX_TS_MS, TEXT_PARTS, Identifier, Role, Text
+from lithify.assembly.prompt.messages import find_topic
+from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text, check_depth
 from lithify.store.memory_record import COLLECTION
 
 MAX_LIMIT = 1000
@@ -90,22 +91,23 @@ class SearchResponse(BaseModel):
     trace_id: str
 
 
-class Message(BaseModel):
-    """A message of the host's own prompt; returned exactly as it came."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    role: str = Field(max_length=64)
-    content: str | list[Any] = Field(description="Text, or parts of which the textual ones count.")
-    id: str | None = Field(None, max_length=256, description="event_id of the turn, if it was sent to memory.")
-
-    @property
-    def words(self) -> str:
-        """Returns the text of the content, of its textual parts if it has parts."""
-        if isinstance(self.content, str):
-            return self.content.strip()
-        parts = [part for part in self.content if isinstance(part, dict) and part.get("type") in TEXT_PARTS]
-        return "\n".join(text for part in parts if isinstance(text := part.get("text"), str)).strip()
+HostMessage = Annotated[
+    dict[str, Any],
+    AfterValidator(check_depth),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "title": "Message",
+            "description": "A message of the host's own prompt, in any API's form; it comes back untouched.",
+            "properties": {
+                "role": {"description": "Whose it is."},
+                "content": {"description": "Text, parts of which the textual ones count, or null beside tool calls."},
+                "id": {"description": "event_id of the turn, if it was sent to memory; without it the words tell."},
+            },
+            "additionalProperties": True,
+        }
+    ),
+]
 
 
 class IncludeDocs(BaseModel):
@@ -127,8 +129,8 @@ class AssembleRequest(BaseModel):
     user: Identifier
     session: Identifier
     token_budget: int = Field(ge=0, le=MAX_BUDGET, description="Tokens the memory part may cost, everything included.")
-    query: QueryText | None = Field(None, description="What the prompt is about; the last message's text if absent.")
-    messages: tuple[Message, ...] = Field((), max_length=MAX_MESSAGES)
+    query: QueryText | None = Field(None, description="What the prompt is about; the user's last words if absent.")
+    messages: tuple[HostMessage, ...] = Field((), max_length=MAX_MESSAGES)
     form: Literal["addition", "messages"] = Field(
         "addition", description="Memory as `text` for the system prompt, or as one system message among `messages`."
     )
@@ -138,15 +140,8 @@ class AssembleRequest(BaseModel):
 
     @property
     def topic(self) -> str:
-        """Says what the prompt is about: the query, else the last message's words."""
-        if self.query is not None:
-            return self.query
-        return self.messages[-1].words if self.messages else ""
-
-    @property
-    def shown_turns(self) -> frozenset[str]:
-        """Names the turns the host shows itself, by their event ids."""
-        return frozenset(message.id for message in self.messages if message.id)
+        """Says what the prompt is about: the query, else the user's last words."""
+        return find_topic(self.messages) if self.query is None else self.query
 
     @property
     def documents(self) -> IncludeDocs | None:

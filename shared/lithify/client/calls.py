@@ -23,12 +23,16 @@ Object = dict[str, Any]
 
 
 class Turn(TypedDict):
-    """One turn of a conversation as a host writes it; without an event id the client makes one."""
+    """One turn of a conversation, as `text` or as the message a host has; without an event id the client makes one."""
 
     user: str
     session: str
-    role: Literal["user", "assistant", "system", "tool"]
-    text: str
+    role: Literal["user", "assistant", "system", "tool", "developer", "function"]
+    text: NotRequired[str]
+    content: NotRequired[str | Sequence[object] | None]
+    tool_calls: NotRequired[Sequence[JsonObject]]
+    tool_call_id: NotRequired[str]
+    name: NotRequired[str]
     event_id: NotRequired[str]
     agent: NotRequired[str]
     ts: NotRequired[int]

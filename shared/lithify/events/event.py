@@ -39,14 +39,19 @@ _SLOTS: Final = tuple((getattr(Event, name).__set__, name) for name in FIELDS)
 REQUIRED_TEXT: Final = ("event_id", "tenant", "user", "session", "role", "text")
 
 
+# How a host wraps its words; what they say is what counts.
+WRAPPINGS: Final = {"traceparent", "parts", "content", "tool_calls", "tool_call_id", "name"}
+
+
 def event_from_turn(turn: TurnInput, tenant: str, now_ms: int) -> Event:
+    said = turn.as_utterance()
     return Event(
         event_id=turn.event_id,
         tenant=tenant,
         user=turn.user,
         session=turn.session,
-        role=turn.role.value,
-        text=turn.joined_text(),
+        role=said.role,
+        text=said.text,
         ts=now_ms if turn.ts is None else turn.ts,
         seq=turn.seq,
         agent=turn.agent,
@@ -64,8 +69,18 @@ def turn_digest(turn: TurnInput) -> str:
 
     The trace context is left out: a retry may carry a new span.
     """
-    body = turn.model_dump(mode="json", exclude={"traceparent"}, exclude_none=True)
+    body = turn.model_dump(mode="json", exclude=WRAPPINGS, exclude_none=True)
+    if turn.parts is not None:
+        body["parts"] = [_describe_part(part) for part in turn.parts]
+    said = turn.as_utterance()
+    if turn.content is not None or said.role != turn.role:
+        body["said"] = list(said)
     return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+def _describe_part(part: Any) -> Any:
+    """Returns what a fingerprint sees of a part: cache marks and the like may differ between two tries."""
+    return {"type": part.get("type"), "text": part.get("text", "")} if isinstance(part, Mapping) else part
 
 
 def encode_event(event: Event) -> bytes:

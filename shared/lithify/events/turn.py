@@ -4,16 +4,30 @@ from enum import StrEnum
 from typing import Annotated, Any, Self
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+
+from lithify.events.utterance import ROLES, Utterance, read_pieces, read_utterance
 
 MAX_TEXT_CHARS = 262_144
 MAX_BATCH = 512
 MAX_META_BYTES = 8_192
 MAX_META_DEPTH = 6
+MAX_PARTS = 256
+# Each is told in a line of bounded length, so that all of them keep the limit of a text.
+MAX_CALLS = 128
+# Deeper than any tool's arguments; the JSON writers of the response stop at about 250.
+MAX_MESSAGE_DEPTH = 64
 # 9999-12-31 in milliseconds: later values are seconds, microseconds or noise taken for milliseconds.
 MAX_TS_MS = 253_402_300_799_000
-
-TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 class Role(StrEnum):
@@ -72,26 +86,69 @@ Identifier = Annotated[
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS), AfterValidator(_check_encodable)]
 
 
-class TextPart(BaseModel):
-    """One piece of a multi-part message; only textual pieces become memory."""
+def check_depth(value: Any) -> Any:
+    """Refuses what is nested deeper than any message; of everything else nothing is asked."""
+    if depth_of(value) > MAX_MESSAGE_DEPTH:
+        raise ValueError(f"must not be nested deeper than {MAX_MESSAGE_DEPTH} levels")
+    return value
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
-    type: str = Field(max_length=64)
-    text: Text = ""
+def check_parts(value: list[Any]) -> list[Any]:
+    """Holds a message in pieces to the size of one in words."""
+    pieces = read_pieces({"content": check_depth(value)})
+    if len("\n".join(piece.text for piece in pieces)) > MAX_TEXT_CHARS:
+        raise ValueError(f"must not say more than {MAX_TEXT_CHARS} characters together")
+    return value
+
+
+def check_content(value: Any) -> Any:
+    """Holds content to what `text` and `parts` are held to. Raises ValueError if it is neither."""
+    if value is None:
+        return value
+    if not isinstance(value, str | list):
+        raise ValueError("must be text, a list of parts, or null")
+    if len(value) > (limit := MAX_PARTS if isinstance(value, list) else MAX_TEXT_CHARS):
+        raise ValueError(f"must not be longer than {limit}")
+    return check_parts(value) if isinstance(value, list) else value
+
+
+def _translate_role(role: Any) -> Any:
+    return ROLES.get(role, role) if isinstance(role, str) else role
+
+
+Parts = Annotated[list[Any], Field(max_length=MAX_PARTS), AfterValidator(check_parts)]
+"""The pieces of a message, as the APIs of models have them; only text, calls and results of tools say something."""
+
+Content = Annotated[
+    Any,
+    AfterValidator(check_content),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {}, "maxItems": MAX_PARTS}, {"type": "null"}]}
+    ),
+]
+
+Calls = Annotated[list[dict[str, Any]], Field(max_length=MAX_CALLS), AfterValidator(check_depth)]
 
 
 class TurnInput(BaseModel):
-    """One turn of a conversation."""
+    """One turn of a conversation, in our words (`text`) or as the message a host has (`content`, `tool_calls`).
+
+    A message of nothing but tool calls or results becomes a turn of the role `tool`: it belongs to the conversation's
+    tail and never becomes memory. Calls beside words are left out.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     event_id: Identifier = Field(description="The host's own id of this turn, unique within the tenant.")
     user: Identifier = Field(description="Whose durable memory this belongs to.")
     session: Identifier = Field(description="The conversation.")
-    role: Role
-    text: Text | None = Field(None, description="The words said. Give text or parts.")
-    parts: tuple[TextPart, ...] | None = Field(None, max_length=256, description="The message in pieces.")
+    role: Annotated[Role, BeforeValidator(_translate_role)]
+    text: Text | None = Field(None, description="The words said. Give text, parts or content.")
+    parts: Parts | None = Field(None, description="The message in pieces, of OpenAI's or Anthropic's types.")
+    content: Content = Field(None, description="The same as text or parts, under the name in messages.")
+    tool_calls: Calls | None = Field(None, description="What is asked of tools; told in a line if there are no words.")
+    tool_call_id: str | None = Field(None, max_length=256, description="Taken as a part of messages, and not kept.")
+    name: str | None = Field(None, max_length=256, description="Taken as a part of messages, and not kept.")
     agent: Identifier | None = Field(None, description="The producing host.")
     ts: int | None = Field(None, ge=0, le=MAX_TS_MS, description="Event time in ms; gateway's clock if absent.")
     seq: int | None = Field(None, ge=0, lt=2**53, description="Position in the session; counted if absent.")
@@ -104,19 +161,22 @@ class TurnInput(BaseModel):
 
     @model_validator(mode="after")
     def _check_text(self) -> Self:
-        if self.text is not None and self.parts is not None:
-            raise ValueError("give either text or parts, not both")
-        if self.text is None and self.parts is None:
-            raise ValueError("text is required (or parts)")
-        if not self.joined_text():
+        given = [value for value in (self.text, self.parts, self.content) if value is not None]
+        if len(given) > 1:
+            raise ValueError("give either text or parts or content, not several")
+        if not given and not self.tool_calls:
+            raise ValueError("text is required (or parts, or content)")
+        if not (text := self.as_utterance().text):
             raise ValueError("text must not be empty")
+        _check_encodable(text)
         return self
 
-    def joined_text(self) -> str:
-        """Returns the words: the text, or its textual parts joined by line breaks, trimmed."""
-        if self.text is not None:
-            return self.text.strip()
-        return "\n".join(part.text for part in self.parts or () if part.type in TEXT_PARTS).strip()
+    def as_utterance(self) -> Utterance:
+        """Returns who says what: the text, or its textual parts joined by line breaks, trimmed."""
+        if self.text is not None and not self.tool_calls:
+            return Utterance(self.role.value, self.text.strip())
+        content = next((value for value in (self.text, self.parts, self.content) if value is not None), None)
+        return read_utterance({"role": self.role.value, "content": content, "tool_calls": self.tool_calls})
 
 
 class TurnBatch(BaseModel):

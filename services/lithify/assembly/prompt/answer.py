@@ -1,13 +1,14 @@
 """Puts an assembled context into the forms hosts want: blocks as data, and messages with the memory among them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from lithify.assembly.prompt.builder import BuiltContext
 from lithify.assembly.prompt.context import Context
 from lithify.assembly.prompt.docs_block import PromptDocuments
+from lithify.assembly.prompt.messages import SYSTEM, insert_memory
 from lithify.assembly.prompt.token_counter import PromptCounter
-from lithify.assembly.schema import AssembleRequest, AssembleResponse, Block, Entry, Message
+from lithify.assembly.schema import AssembleRequest, AssembleResponse, Block, Entry
 from lithify.docs.block import TRUSTED
 from lithify.docs.search import DocHit
 from lithify.memory.prompt.composition import Item
@@ -15,7 +16,6 @@ from lithify.memory.prompt.rendering import AUTHORED, GUIDANCE, RECALLED, TAIL, 
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.turn import Turn
 
-SYSTEM: Final = "system"
 # An authored rule is the operator speaking.
 RULE_ROLE: Final = SYSTEM
 DOCUMENT_ROLE: Final = "document"
@@ -29,7 +29,7 @@ def make_response(
     return AssembleResponse(
         text=built.text if is_addition else "",
         blocks=[*context_blocks(built.context), *document_blocks(built.documents, counter)],
-        messages=dump_messages(request.messages) if is_addition else insert_memory(request.messages, built.text),
+        messages=list(request.messages) if is_addition else insert_memory(request.messages, built.text),
         tokens=built.tokens,
         degraded=[*built.degraded, *complaints],
         trace_id=trace_id,
@@ -82,19 +82,6 @@ def recalled_entry(item: Item, candidate: Candidate, score: float) -> Entry:
         tokens=item.cost,
         score=score,
     )
-
-
-def dump_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    return [message.model_dump(exclude_unset=True) for message in messages]
-
-
-def insert_memory(messages: Sequence[Message], text: str) -> list[dict[str, Any]]:
-    """Puts one system message behind the host's own leading ones, which keep the first word."""
-    sent = dump_messages(messages)
-    if not text:
-        return sent
-    leading = next((place for place, message in enumerate(messages) if message.role != SYSTEM), len(sent))
-    return [*sent[:leading], {"role": SYSTEM, "content": text}, *sent[leading:]]
 
 
 def document_blocks(documents: PromptDocuments, counter: PromptCounter) -> list[Block]:

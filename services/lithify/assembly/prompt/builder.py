@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 from lithify.assembly.deadlines import Deadline, attempt, finish_by, hedge
 from lithify.assembly.prompt.context import Context, Ingredients, PlannedContext, Terms, compose_context, plan_context
 from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments, plan_beside, read_documents
+from lithify.assembly.prompt.messages import ShownTurns, find_shown
 from lithify.assembly.prompt.promises import check_promises
 from lithify.assembly.prompt.recent_turns import RecentTurns
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
@@ -200,12 +201,12 @@ class ContextBuilder:
             return NO_RULES, [f"the rules cannot be read: {error}"]
 
     async def _compose(self, order: PromptOrder, reading: PromptReading) -> BuiltContext:
-        hidden = order.request.shown_turns
-        found = leave_out_turns(reading.recalled.found, hidden)
+        shown = find_shown(order.request.messages, reading.turns)
+        found = leave_out_shown(reading.recalled.found, shown)
         uses, uncounted = await self._read_uses(order, found)
         ingredients = Ingredients(
             query=order.topic,
-            turns=[turn for turn in reading.turns if turn.id not in hidden],
+            turns=[turn for turn in reading.turns if turn.id not in shown.ids],
             hard=reading.rules.hard,
             soft=reading.rules.soft,
             candidates=self._links.resolve_targets(order.scope, add_use_counts(found.candidates, uses)),
@@ -214,7 +215,7 @@ class ContextBuilder:
         )
         planned, documents = plan_beside(ingredients, order.terms, reading.documents)
         linked, cosines, unread = await self._read_deeper(order, planned)
-        linked = {key: candidate for key, candidate in linked.items() if candidate.source_turn not in hidden}
+        linked = {key: one for key, one in linked.items() if not shown.covers(one.source_turn, one.text)}
         context = compose_context(planned, linked, cosines)
         return BuiltContext(
             query=order.topic,
@@ -222,7 +223,7 @@ class ContextBuilder:
             degraded=[*context.reasons, *reading.missing, *uncounted, *unread, *documents.missing],
             generation=reading.rules.generation,
             cached=reading.recalled.cached,
-            hidden=hidden,
+            hidden=shown.ids,
             tiers=found.tiers,
             documents=documents,
         )
@@ -256,9 +257,7 @@ def add_use_counts(candidates: Sequence[Candidate], uses: Uses) -> list[Candidat
     return [replace(c, access_count=float(uses.counts[c.id])) if c.id in uses.counts else c for c in candidates]
 
 
-def leave_out_turns(found: FoundMemories, shown: frozenset[str]) -> FoundMemories:
-    """Leaves out the turns the host shows itself; recalling them would say everything twice."""
-    if not shown:
-        return found
-    kept = [candidate for candidate in found.candidates if candidate.source_turn not in shown]
+def leave_out_shown(found: FoundMemories, shown: ShownTurns) -> FoundMemories:
+    """Leaves out what the host shows itself; recalling it would say everything twice."""
+    kept = [candidate for candidate in found.candidates if not shown.covers(candidate.source_turn, candidate.text)]
     return replace(found, candidates=kept)
