@@ -9,8 +9,7 @@ from lithify.authored.document import AuthoredText
 from lithify.authored.records import DOCUMENTS, document_id, read_document, shared_scope
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
-from lithify.memory.rulebook.document import AuthoredLibrary, partition_document
-from lithify.memory.rulebook.startup import check_hard_reserve
+from lithify.memory.rulebook.document import AuthoredLibrary, check_hard_reserve, partition_document
 from lithify.store import VectorStore
 from lithify.store.memory_record import COLLECTION
 

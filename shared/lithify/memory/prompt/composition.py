@@ -139,11 +139,18 @@ def compose_fixed(
     `select_tail(target, hardcap)` returns the recent tail, which ends in `base`; it is not asked in degraded mode.
     """
     costs = [item.cost for item in soft]
-    budgets = plan_budgets(tau, block_overhead(count), total_cost(hard), total_cost(base), costs, profile)
+    budgets = plan_budgets(
+        tau,
+        overhead=block_overhead(count),
+        hard_cost=total_cost(hard),
+        base_cost=total_cost(base),
+        soft_costs=costs,
+        profile=profile,
+    )
     tail = base if budgets.is_degraded else select_tail(budgets.tail_target, budgets.tail_limit)
     admitted, refused = soft[: budgets.soft_count], soft[budgets.soft_count :]
     limit = Limit.DEGRADED if budgets.is_degraded else Limit.SOFT
-    return Fixed(budgets, tuple(hard), tuple(admitted), tuple(tail), _cuts(refused, limit))
+    return Fixed(budgets=budgets, hard=tuple(hard), soft=tuple(admitted), tail=tuple(tail), cut=_cuts(refused, limit))
 
 
 def fill_composition(fixed: Fixed, guidance: Sequence[Item], recalled: Sequence[Item]) -> Composition:

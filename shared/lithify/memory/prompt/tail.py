@@ -54,7 +54,7 @@ def select_tail(
     if m <= 0:
         return Tail(older=ordered, base=(), recent=(), bundle_split=False)
     base = max(0, len(ordered) - m)
-    start = _tail_start(ordered, _suffix_costs(ordered, cost), base, target, hardcap)
+    start = _tail_start(ordered, _suffix_costs(ordered, cost), base=base, target=target, hardcap=hardcap)
     split = start > bundle_start(ordered, base)
     return Tail(older=ordered[:start], base=ordered[base:], recent=ordered[start:], bundle_split=split)
 

@@ -80,7 +80,7 @@ def score_pass2(
     # Splitting every text into words is not for nothing only if somebody weighs it.
     covered = _coverage_of(candidates, frozenset(query_keywords)) if profile.kappa else np.zeros(len(candidates))
     kept = _quality_of(candidates, profile)
-    score = final_score(mixed, weight, covered, kept, profile.kappa)
+    score = final_score(mixed, weight=weight, covered=covered, multiplier=kept, kappa=profile.kappa)
     order = rank_order(score, mixed, candidates)
     columns = [part[order].tolist() for part in (mixed, fresh, used, declared, weight, covered, kept, score)]
     return list(map(Scored, [candidates[i] for i in order.tolist()], *columns))
@@ -92,7 +92,7 @@ def score_hybrid(candidates: Sequence[Candidate], profile: Profile, now_ms: floa
     fresh = recency(_ages_of(candidates, now_ms), _column([profile.scope_rates.of(c.scope) for c in candidates]))
     scope = _column([profile.scope_weights.of(c.scope) for c in candidates])
     kept = _quality_of(candidates, profile)
-    score = hybrid_score(mixed, fresh, scope, kept, profile.hybrid)
+    score = hybrid_score(mixed, fresh=fresh, scope=scope, multiplier=kept, weights=profile.hybrid)
     columns = [part.tolist() for part in (mixed, fresh, scope, kept, score)]
     rows = [HybridScored(*row) for row in zip(candidates, *columns, strict=True)]
     return [rows[i] for i in rank_order(score, mixed, candidates)]

@@ -1,14 +1,19 @@
-"""Authored Markdown split into hard rules, soft rules and searchable variants (spec 06 §1 to §6)."""
+"""Authored Markdown split into hard rules, soft rules and searchable variants (spec 06 §1 to §7)."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from hashlib import sha256
 
-from lithify.errors import Invalid
+from lithify.errors import Invalid, Misconfigured
+from lithify.memory.prompt.budget import TOLERANCE
 from lithify.memory.rulebook.blocks import BlockKind, FrontMatter, MarkdownBlock, read_blocks, read_front_matter
 from lithify.memory.rulebook.deontic import LEXICON_VERSION, modality
 from lithify.memory.tokens import estimate_tokens
+
+LARGEST_NAMED = 3  # documents the error lists; enough to know where to cut
 
 
 class Tier(IntEnum):
@@ -66,7 +71,8 @@ def partition_document(raw: bytes, source_doc: str, core: bool) -> AuthoredDocum
     _require_utf8(raw, source_doc)
     head = read_front_matter(raw)
     nodes = [
-        _node(block, source_doc, ordinal, head.hop_targets, core) for ordinal, block in enumerate(_blocks(raw, head))
+        _node(block, source_doc, ordinal=ordinal, hop_targets=head.hop_targets, core=core)
+        for ordinal, block in enumerate(_blocks(raw, head))
     ]
     hard, soft, variant = (
         tuple(node for node in nodes if node.tier is tier) for tier in (Tier.HARD, Tier.SOFT, Tier.VARIANT)
@@ -145,3 +151,32 @@ def authored_cache_key(raw: bytes, tokenizer_id: str, *, core: bool, lexicon_ver
     standing = "core" if core else "standard"
     parts = (tokenizer_id.encode(), lexicon_version.encode(), standing.encode())
     return sha256(b"\x00".join((raw, *parts))).hexdigest()
+
+
+def check_hard_reserve(hard_rules: Iterable[AuthoredNode], share: float | None, budget: float | None) -> None:
+    """Raises `Misconfigured` if the hard rules of all documents together exceed share · budget (X33).
+
+    `share` is α1 of a normalised profile, hence a fraction; unset it reserves nothing. `budget` is τ at start.
+    """
+    costs: Counter[str] = Counter()
+    for node in hard_rules:
+        costs[node.source_doc] += node.token_estimate
+    if share is None or not costs:
+        return
+    if budget is None:
+        raise Misconfigured(
+            f"hard rules need {costs.total()} tokens and a hard share of {share:g} is set, "
+            "but no startup token budget is configured; set one or unset the share",
+        )
+    if costs.total() > share * budget + TOLERANCE:
+        raise Misconfigured(_over_reserve(costs, share, budget))
+
+
+def _over_reserve(costs: Counter[str], share: float, budget: float) -> str:
+    allowed = math.floor(share * budget + TOLERANCE)
+    ranked = sorted(costs.items(), key=lambda cost: (-cost[1], cost[0]))[:LARGEST_NAMED]
+    largest = ", ".join(f"{name} ({tokens})" for name, tokens in ranked)
+    return (
+        f"hard rules need {costs.total()} tokens, {allowed} are allowed ({share:g} of {budget:.0f}); "
+        f"largest documents: {largest}"
+    )

@@ -65,7 +65,9 @@ def select_picks(pool: Sequence[TemporalCandidate], query: TemporalQuery, profil
 
     def appraise(document: TemporalCandidate, seen: AbstractSet[int]) -> Pick:
         gain = marginal_coverage(document.covered, seen, len(query.slots))
-        sigma = projection_score(query.xi, document.score, document.anchors, gain, profile.temporal)
+        sigma = projection_score(
+            query.xi, document.score, anchors=document.anchors, gain=gain, weights=profile.temporal
+        )
         return Pick(document.key, sigma, gain)
 
     return pick_greedily(pool, appraise, min(profile.coverage_size, profile.final_size), profile.coverage_floor)
@@ -115,7 +117,7 @@ def project_temporally(
     known = {_key(scored): scored for scored in distinct_turns([*direct, *rest])}
     survivors = [_contender(scored) for scored in distinct_turns(direct)]
     recovered = recovery_set([_contender(s) for s in known.values()], {c.key for c in survivors}, profile)
-    pool = _add_coverage([*survivors, *recovered], known, query.slots, profile, slot_cosines)
+    pool = _add_coverage([*survivors, *recovered], known, slots=query.slots, profile=profile, cosines=slot_cosines)
     picks = select_picks(pool, query, profile)
     order = _merge_orders([_project_pick(pick, known[pick.key]) for pick in picks], standard, profile)
     return TemporalProjection(order, picks, tuple(contender.key for contender in recovered))

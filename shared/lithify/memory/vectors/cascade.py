@@ -64,7 +64,13 @@ class TierTrace:
 def trace_tier(cascade: Cascade, tier: str, scores: Sequence[float], latency_ms: float) -> TierTrace:
     """Describes a searched tier; one without hits, or one whose search failed, has a best score of 0."""
     best = max((number_or(score, 0.0) for score in scores), default=0.0)
-    return TierTrace(tier, cascade.dims_of(tier), best, latency_ms, cascade.exits(tier, best))
+    return TierTrace(
+        tier=tier,
+        dims=cascade.dims_of(tier),
+        best=best,
+        latency_ms=latency_ms,
+        exited=cascade.exits(tier, best),
+    )
 
 
 def next_tier(

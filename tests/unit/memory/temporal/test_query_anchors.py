@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.temporal.anchors import anchor_density, find_anchors
+from lithify.memory.temporal.query import anchor_density, find_anchors
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.errors import Misconfigured
-from lithify.memory.rulebook.document import AuthoredNode, partition_document
-from lithify.memory.rulebook.startup import check_hard_reserve
+from lithify.memory.rulebook.document import AuthoredNode, check_hard_reserve, partition_document
 
 RULE = partition_document(b"- rule\n", "AGENTS.md", core=True).hard[0]
 
