@@ -3,13 +3,36 @@
 import math
 import sys
 from collections.abc import Sequence
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+CONVEX_TOLERANCE = 1e-12  # far above what dividing by a sum can miss it by
+
 FloatArray = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 Numbers = npt.ArrayLike | Sequence[float | None]  # None is absent, like NaN
+
+
+class Within(NamedTuple):
+    """The values a parameter may have, as a mark on its type; what is read from a file is held to it."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False  # whether `low` itself is left out
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high and not (self.above and value == self.low)
+
+
+Share = Annotated[float, Within(0.0, 1.0)]
+Cosine = Annotated[float, Within(-1.0, 1.0)]
+NotNegative = Annotated[float, Within(0.0)]
+Positive = Annotated[float, Within(0.0, above=True)]
+# A limit that no answer ever reaches, and that keeps a slip of the keyboard from filling the memory of a machine.
+Size = Annotated[int, Within(1, 10_000)]
+Count = Annotated[int, Within(0, 10_000)]
 
 
 def is_number(value: object) -> bool:
@@ -38,12 +61,15 @@ def convex(weights: Sequence[float], defaults: Sequence[float]) -> tuple[float, 
     """Returns weights that are each in [0, 1] and sum to 1 (spec 02 §1).
 
     A non-finite weight becomes its default, each is clamped, then all are divided by their sum.
-    A sum of 0 falls back to the defaults, which must be convex themselves.
+    A sum of 0 falls back to the defaults, which must be convex themselves. Weights that sum to 1 already stay as they
+    are to the last bit, so that a profile that was written and read again is the same one.
     """
     clamped = [clamp01(number_or(w, d)) for w, d in zip(weights, defaults, strict=True)]
     total = math.fsum(clamped)
     if total <= 0.0:
         return tuple(defaults)
+    if abs(total - 1.0) <= CONVEX_TOLERANCE:
+        return tuple(clamped)
     return tuple(w / total for w in clamped)
 
 

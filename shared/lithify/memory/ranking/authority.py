@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from lithify.memory.bounds import FloatArray, Numbers, convex, finite, unit
+from lithify.memory.bounds import FloatArray, Numbers, Share, convex, finite, unit
 
 QUALITY_WEIGHT = 0.5  # δ
 
@@ -13,9 +13,9 @@ QUALITY_WEIGHT = 0.5  # δ
 class AuthorityWeights(NamedTuple):
     """Weights that are all zero fall back to these defaults, not to those of the hybrid score (X41)."""
 
-    recency: float = 0.5  # α_r
-    frequency: float = 0.2  # α_f
-    authored: float = 0.3  # α_a
+    recency: Share = 0.5  # α_r
+    frequency: Share = 0.2  # α_f
+    authored: Share = 0.3  # α_a
 
     def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lithify.memory.bounds import FloatArray, Positions, finite
+from lithify.memory.bounds import FloatArray, Positions, Share, finite
 from lithify.memory.ranking.relevance import scale_by_maximum
 
 # Of the weakest cosine in a list, this share is taken for the level at which the model keeps all its cosines: enough
@@ -24,8 +24,8 @@ Neighbours: TypeAlias = list[tuple[float, Positions]]  # a share, and whom each 
 class Window(NamedTuple):
     """It says what share of its own weight a turn lends to those after it and before it, nearest first."""
 
-    before: tuple[float, ...] = ()
-    after: tuple[float, ...] = ()
+    before: tuple[Share, ...] = ()
+    after: tuple[Share, ...] = ()
 
     @property
     def shares(self) -> dict[int, float]:

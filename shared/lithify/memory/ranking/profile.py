@@ -3,10 +3,23 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from lithify.errors import Misconfigured
-from lithify.memory.bounds import clamp, clamp01, convex, is_number, number_or
+from lithify.memory.bounds import (
+    Cosine,
+    Count,
+    NotNegative,
+    Positive,
+    Share,
+    Size,
+    Within,
+    clamp,
+    clamp01,
+    convex,
+    is_number,
+    number_or,
+)
 from lithify.memory.ranking.authority import AUTHORITY_WEIGHTS, QUALITY_WEIGHT, AuthorityWeights
 from lithify.memory.ranking.candidate import SCOPE_RATES, SCOPE_WEIGHTS, PerScope
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
@@ -23,9 +36,9 @@ RESERVE_TOLERANCE = 1e-9  # 0.4 + 0.3 + 0.3 is not exactly 1 in binary
 class HybridWeights(NamedTuple):
     """They are the shares of the single pass (spec 02 §1)."""
 
-    similarity: float = 0.7  # α
-    recency: float = 0.2  # β
-    scope: float = 0.1  # γ
+    similarity: Share = 0.7  # α
+    recency: Share = 0.2  # β
+    scope: Share = 0.1  # γ
 
     def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))
@@ -35,9 +48,9 @@ HYBRID_WEIGHTS = HybridWeights()
 
 
 class TemporalWeights(NamedTuple):
-    score: float = 0.6  # μ
-    anchors: float = 0.2  # ν
-    coverage: float = 0.2  # ρ
+    score: Share = 0.6  # μ
+    anchors: Share = 0.2  # ν
+    coverage: Share = 0.2  # ρ
 
     def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))
@@ -53,47 +66,49 @@ class Profile:
     name: str
     # what is searched
     history: Literal["session", "user"] = "session"  # whether the user's other sessions are candidates
-    top_k: int = 8
-    k1: int | None = None  # coarse candidates; unset means max(2 · top_k, 8)
-    k2: int | None = None  # survivors of the second pass; unset means top_k
-    leg_hits: int | None = None  # hits each search leg gives an assembly; unset means as many as coarse candidates
-    tokens_per_hit: float | None = None  # more of them where the budget has more room than this for each
-    passage_share: float = 1.0  # of them, the best that are judged with the turns around them
-    similarity_floor: float = 0.20  # θ1
+    top_k: Size = 8
+    k1: Size | None = None  # coarse candidates; unset means max(2 · top_k, 8)
+    k2: Size | None = None  # survivors of the second pass; unset means top_k
+    leg_hits: Size | None = None  # hits each search leg gives an assembly; unset means as many as coarse candidates
+    tokens_per_hit: Annotated[float, Within(1.0)] | None = (
+        None  # more of them where the budget has more room than this for each
+    )
+    passage_share: Share = 1.0  # of them, the best that are judged with the turns around them
+    similarity_floor: Cosine = 0.20  # θ1
     raw_history: bool = False  # whether turns stay searchable after their compaction, beside their summaries
     # how it is scored
     relevance: RelevanceWeights = COSINE_ONLY
     dense_by_maximum: bool = False  # spread the cosines of a list over [0, 1] before mixing
     window: Window = ALONE  # the turns with which a turn is judged
     hybrid: HybridWeights = HYBRID_WEIGHTS
-    scope_weights: PerScope = SCOPE_WEIGHTS
-    scope_rates: PerScope = SCOPE_RATES  # λ_s per second
-    delta: float = QUALITY_WEIGHT
+    scope_weights: Annotated[PerScope, Within(0.0, 1.0)] = SCOPE_WEIGHTS
+    scope_rates: Annotated[PerScope, Within(0.0)] = SCOPE_RATES  # λ_s per second
+    delta: Share = QUALITY_WEIGHT
     apply_quality: bool = True  # off only to compare with the sources' formula without Q (X45)
-    kappa: float = 0.3
+    kappa: NotNegative = 0.3
     authority: AuthorityWeights = AUTHORITY_WEIGHTS
-    authority_rate: float = 1e-5  # λ_r per second
-    hop_attenuation: float = 0.5  # η_hop
-    hop_floor: float = 0.15  # θ_hop
-    mmr_lambda: float | None = None  # unset: no diversity step
-    decay_half_life_days: float | None = None  # unset: no time decay
-    latest_half_life_days: float | None = None  # the same, for queries that ask for the latest
+    authority_rate: NotNegative = 1e-5  # λ_r per second
+    hop_attenuation: Annotated[float, Within(SMALLEST_HOP, 1.0 - SMALLEST_HOP)] = 0.5  # η_hop
+    hop_floor: Share = 0.15  # θ_hop
+    mmr_lambda: Share | None = None  # unset: no diversity step
+    decay_half_life_days: Positive | None = None  # unset: no time decay
+    latest_half_life_days: Positive | None = None  # the same, for queries that ask for the latest
     # how the budget is divided
-    budget_fraction: float = 0.25  # τ as a share of the host's token budget
-    hard_fraction: float | None = None  # α1; unset: no reserve check
-    soft_fraction: float = 0.3  # α2
-    tail_fraction: float | None = None  # β; unset: `tail_tokens` is the target (X37)
-    tail_tokens: int = 128
-    tail_turns: int = 4  # m
-    guidance_fraction: float = 0.15
+    budget_fraction: Share = 0.25  # τ as a share of the host's token budget
+    hard_fraction: Share | None = None  # α1; unset: no reserve check
+    soft_fraction: Share = 0.3  # α2
+    tail_fraction: Share | None = None  # β; unset: `tail_tokens` is the target (X37)
+    tail_tokens: Count = 128
+    tail_turns: Size = 4  # m
+    guidance_fraction: Share = 0.15
     # the temporal selector of spec 09
     temporal: TemporalWeights = TEMPORAL_WEIGHTS
-    temporal_threshold: float = 0.3  # θ_ξ
-    slot_threshold: float = 0.5  # θ_e
-    recovery_floor: float = 0.15  # θ_rec
-    recovery_size: int = 10  # k_rec
-    coverage_size: int = 3  # k_cov
-    coverage_floor: float = 0.10  # θ_stop
+    temporal_threshold: Share = 0.3  # θ_ξ
+    slot_threshold: Share = 0.5  # θ_e
+    recovery_floor: Share = 0.15  # θ_rec
+    recovery_size: Count = 10  # k_rec
+    coverage_size: Size = 3  # k_cov
+    coverage_floor: Share = 0.10  # θ_stop
     temporal_fill: bool = True  # fill what the temporal picks leave of the budget (X48)
 
     @property

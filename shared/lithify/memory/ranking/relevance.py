@@ -11,7 +11,7 @@ from typing import NamedTuple, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from lithify.memory.bounds import FloatArray, convex, finite, unit
+from lithify.memory.bounds import FloatArray, Share, convex, finite, unit
 
 
 # Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
@@ -51,14 +51,14 @@ def signals_from_columns(columns: Mapping[str, Sequence[float | None]]) -> list[
 class RelevanceWeights(NamedTuple):
     """The share of each signal, under the same name; the defaults are the plain cosine of profile `seed`."""
 
-    dense: float = 1.0
-    lexical: float = 0.0
-    session: float = 0.0
-    speaker: float = 0.0
-    statement: float = 0.0
-    reply: float = 0.0
-    substance: float = 0.0
-    dated: float = 0.0
+    dense: Share = 1.0
+    lexical: Share = 0.0
+    session: Share = 0.0
+    speaker: Share = 0.0
+    statement: Share = 0.0
+    reply: Share = 0.0
+    substance: Share = 0.0
+    dated: Share = 0.0
 
     def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))
