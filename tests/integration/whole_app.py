@@ -17,7 +17,7 @@ from lithify.access import ApiKeyAuthenticator, ApiKeyRequest, ApiKeyStore, KeyS
 from lithify.events import system_clock
 from lithify.http import create_app
 from lithify.node import services
-from lithify.node.parts import ProcessParts, RedisParts, open_redis, open_store
+from lithify.node.parts import ProcessParts, RedisParts, open_redis, open_store, retrieval_profile
 from lithify.node.processes import common_routers, open_node_routers
 from lithify.node.runtime import listen, serve
 from lithify.node.workers import open_embedding
@@ -90,12 +90,14 @@ async def whole_app(redis_url: str, folder: Path, **more: object) -> AsyncIterat
         model = hash_model(stack.enter_context(ThreadPoolExecutor(2)))
         redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
-        parts = ProcessParts(settings, redis, store, model)
+        parts = ProcessParts(
+            settings=settings, redis=redis, store=store, profile=retrieval_profile(settings), loaded=model
+        )
         consumers = (await open_embedding(parts, stack)).consumers
         checks = HealthChecks(redis.client, store, model.embedder, consumers)
         back_pressure = services.open_back_pressure(settings, redis)
         authenticator = await services.open_authenticator(settings, redis)
-        operations = services.open_operations(settings, redis, checks, tells_levels=False)
+        operations = services.open_operations(settings, redis, checks, tells_levels=False, profile=parts.profile)
         routers, _ = await open_node_routers(parts, operations, back_pressure, authenticator)
         async with running(*consumers):
             yield served_app(settings, redis, routers, authenticator)

@@ -30,11 +30,6 @@ from lithify.settings import load_settings
 app = typer.Typer(help="Measure recall on conversations with known evidence.", no_args_is_help=True)
 
 
-class ProfileName(StrEnum):
-    RECALL = "recall"
-    SEED = "seed"
-
-
 class Benchmark(StrEnum):
     LOCOMO = "locomo"
     BEAM = "beam"
@@ -42,7 +37,9 @@ class Benchmark(StrEnum):
 
 
 Limit = Annotated[int | None, typer.Option(help="Only the first N conversations.", min=1)]
-Profile = Annotated[ProfileName | None, typer.Option(help="Scoring profile (LITHIFY_RETRIEVAL_PROFILE).")]
+Profile = Annotated[
+    str | None, typer.Option(help="Retrieval profile: recall, seed or a .toml file (LITHIFY_RETRIEVAL_PROFILE).")
+]
 Work = Annotated[
     Path | None,
     typer.Option(help="Folder that keeps the node's data, to go on later or ask again; default: a temporary one."),
@@ -152,7 +149,7 @@ def load_chosen(name: str, path: Path, limit: int | None) -> Dataset:
     return dataset if limit is None else dataset.first(limit)
 
 
-def measure(dataset: Dataset, profile: ProfileName | None, work: Path | None, out: Path | None) -> None:
+def measure(dataset: Dataset, profile: str | None, work: Path | None, out: Path | None) -> None:
     settings = load_settings(retrieval_profile=profile)
     check_writable(out)
     with stopped_by_sigterm(), open_workplace(work, dataset) as place, StageBars() as bars:

@@ -97,6 +97,11 @@ COMMANDS = (
         "lithify.cli.keys:app",
         "API keys: who may send and read what. The first key closes the service to all who have none.",
     ),
+    (
+        "profile",
+        "lithify.cli.profile:app",
+        "Retrieval profiles: every constant of scoring, budgets, gate and compaction.",
+    ),
     ("models", "lithify.cli.models:app", "Build, import and list embedding models."),
     ("calibrate", "lithify.cli.calibrate:app", "Measure constants that depend on the models in use."),
     ("bench", "lithify.cli.bench:app", "Measure parts of Lithify against the raw engine below them."),

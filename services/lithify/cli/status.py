@@ -19,6 +19,8 @@ from lithify.settings import load_settings
 LEAST_EVERY_S: Final = 0.2
 # Workers beat every five seconds; three missed beats are no slow moment any more.
 SILENT_MS: Final = 15_000
+# Enough to tell the profiles of one installation apart.
+SHORT_DIGEST: Final = 12
 ALARM: Final = "bold red"
 
 Row = Mapping[str, Any]
@@ -89,6 +91,7 @@ def summary_table(answer: Row) -> Table:
     store = answer["store"] or {}
     rows = {
         "model": describe(answer["embedder"], "profile", "mode", "reason"),
+        "profile": describe_profile(answer.get("profile")),
         "store": describe(answer["store"], "engine", "version", "reason"),
         "memories": store.get("memories"),
         "unsearchable": answer["unsearchable"],
@@ -106,6 +109,10 @@ def summary_table(answer: Row) -> Table:
 def describe(part: Row | None, *names: str) -> str | None:
     """Names a part in a line; a gateway by itself has neither model nor store."""
     return None if part is None else escape(", ".join(str(part[name]) for name in names if part[name]))
+
+
+def describe_profile(profile: Row | None) -> str | None:
+    return None if profile is None else escape(f"{profile['name']} {profile['digest'][:SHORT_DIGEST]}")
 
 
 def format_alarm(count: int) -> str:

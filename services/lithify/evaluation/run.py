@@ -34,7 +34,7 @@ def evaluate(dataset: Dataset, workplace: Workplace, settings: Settings, progres
     """Measures all questions; those of an interrupted run are not asked again."""
     with run_node(workplace, settings) as memory:
         ingest_once(memory, dataset, workplace, progress)
-        setup = warm_up(memory, dataset, workplace, settings)
+        setup = warm_up(memory, dataset, workplace)
         with Journal(workplace.journal(f"{setup.profile}-{setup.profile_sha256[:12]}")) as journal:
             open_questions = [question for question in dataset.questions if question.id not in journal.answers]
             for question in open_questions:
@@ -71,13 +71,13 @@ def ingest_once(memory: Memory, dataset: Dataset, workplace: Workplace, progress
         workplace.mark_ingested(time.monotonic() - started)
 
 
-def warm_up(memory: Memory, dataset: Dataset, workplace: Workplace, settings: Settings) -> EvaluationSetup:
+def warm_up(memory: Memory, dataset: Dataset, workplace: Workplace) -> EvaluationSetup:
     """Asks some questions and reads the parameters from a receipt: what answered, not what should have."""
     answers = [search(memory, question) for question in dataset.questions[:WARM_UPS]]
     profile = memory.trace(answers[0].trace_id or "")["profile"]
     model = memory.status()["embedder"]
     return EvaluationSetup(
-        profile=settings.retrieval_profile,
+        profile=profile["name"],
         profile_sha256=profile["digest"],
         model=model["profile"],
         model_fingerprint=model["fingerprint"],

@@ -123,7 +123,7 @@ def build_compactor(parts: ProcessParts, summariser: Abstractive | None) -> Comp
         partitions=settings.partitions,
         clock=system_clock,
         tokens=settings.compact_tokens,
-        policy=CompactionPolicy(settings.compact_cluster_turns, tail_policy(settings)),
+        policy=CompactionPolicy(settings.compact_cluster_turns, tail_policy(parts.profile)),
         abstractive=summariser,
     )
 

@@ -20,8 +20,9 @@ from lithify.jobs import open_connection
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.prompt.tail import TailPolicy
-from lithify.memory.ranking.profile import RECALL, SEED, Profile
+from lithify.memory.ranking.profile import Profile
 from lithify.node.redis_server import EmbeddedRedis
+from lithify.profiles import load_profile
 from lithify.settings import Settings
 from lithify.store import CollectionSpec, VectorStore
 from lithify.store.memory_record import COLLECTION
@@ -33,7 +34,6 @@ from lithify.summarising import load_summariser
 QUERY_CALLS: Final = 1
 # With pauses of 0.5 s doubling to 16 s, about a minute and a half.
 START_TRIES: Final = 9
-PROFILES: Final = {profile.name: profile.normalise() for profile in (RECALL, SEED)}
 
 T = TypeVar("T")
 
@@ -69,6 +69,7 @@ class ProcessParts:
     settings: Settings
     redis: RedisParts
     store: VectorStore
+    profile: Profile
     loaded: Model | None
 
     @property
@@ -84,11 +85,12 @@ class ProcessParts:
 
 
 async def open_parts(settings: Settings, stack: AsyncExitStack, *, needs_model: bool = True) -> ProcessParts:
-    """Raises Misconfigured if the model is missing, Unavailable if a dependency stays away.
+    """Raises Misconfigured if the profile or the model is missing, Unavailable if a dependency stays away.
 
     Without a model nothing is known about the collections, so that the store is taken as it is.
     """
-    # The model first: it is the likeliest to be missing, and nothing runs yet that would need stopping.
+    # These two first: they are the likeliest to be missing, and nothing runs yet that would need stopping.
+    profile = retrieval_profile(settings)
     model = open_model(settings, stack) if needs_model else None
     redis = await open_redis(settings, stack)
     if model is not None:
@@ -96,7 +98,7 @@ async def open_parts(settings: Settings, stack: AsyncExitStack, *, needs_model: 
     else:
         store = connect_store(settings)
         stack.push_async_callback(store.close)
-    return ProcessParts(settings, redis, store, model)
+    return ProcessParts(settings=settings, redis=redis, store=store, profile=profile, loaded=model)
 
 
 async def open_redis(settings: Settings, stack: AsyncExitStack) -> RedisParts:
@@ -170,10 +172,10 @@ def collection_spec(embedder: Embedder) -> CollectionSpec:
 
 
 def retrieval_profile(settings: Settings) -> Profile:
-    return PROFILES[settings.retrieval_profile]
+    """Reads the profile the settings name. Raises Misconfigured if it cannot be read or is not as it must be."""
+    return load_profile(settings.retrieval_profile)
 
 
-def tail_policy(settings: Settings) -> TailPolicy:
+def tail_policy(profile: Profile) -> TailPolicy:
     """Takes the tail from the numbers of assembly: compaction leaves alone what is shown verbatim (X38)."""
-    profile = retrieval_profile(settings)
     return TailPolicy(profile.tail_turns, profile.tail_tokens)

@@ -48,7 +48,7 @@ async def run_node(settings: Settings, announce: Announce) -> None:
         runners = jobs.open_runners(parts, open_summariser(settings), opened.seal, stack)
         back_pressure = services.open_back_pressure(settings, parts.redis)
         checks = HealthChecks(parts.redis.client, parts.store, parts.embedder, opened.consumers)
-        operations = services.open_operations(settings, parts.redis, checks, tells_levels=True)
+        operations = services.open_operations(settings, parts.redis, checks, tells_levels=True, profile=parts.profile)
         routers, watching = await open_node_routers(parts, operations, back_pressure, authenticator)
         workload = Workload(
             checks=checks,
@@ -93,7 +93,7 @@ async def run_assembly(settings: Settings, announce: Announce) -> None:
         parts = await open_parts(require_servers(settings), stack)
         authenticator = await services.open_authenticator(settings, parts.redis)
         checks = HealthChecks(parts.redis.client, parts.store, parts.embedder)
-        operations = services.open_operations(settings, parts.redis, checks, tells_levels=False)
+        operations = services.open_operations(settings, parts.redis, checks, tells_levels=False, profile=parts.profile)
         routers, background = await services.open_assembly(parts, authenticator)
         announce("assembly")
         workload = Workload(checks, [*routers, *common_routers(operations, authenticator)], background=background)

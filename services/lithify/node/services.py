@@ -40,12 +40,13 @@ from lithify.events.scope import DEFAULT_TENANT
 from lithify.gateway.back_pressure import BackPressure
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.http.authorization import Access
+from lithify.memory.ranking.profile import Profile
 from lithify.monitoring.figures import PipelineReader
 from lithify.monitoring.jobs import BackgroundJobs
 from lithify.monitoring.pulse import Pulse
 from lithify.node.docs import build_docs_service, build_search, build_traces
 from lithify.node.jobs import queue_backfill
-from lithify.node.parts import ProcessParts, RedisParts, retrieval_profile
+from lithify.node.parts import ProcessParts, RedisParts
 from lithify.node.workers import stream_readers
 from lithify.operations.metrics import SystemLevels
 from lithify.operations.probes import HealthChecks
@@ -78,11 +79,18 @@ async def open_authenticator(settings: Settings, redis: RedisParts) -> ApiKeyAut
     return authenticator
 
 
-def open_operations(settings: Settings, redis: RedisParts, checks: HealthChecks, *, tells_levels: bool) -> Operations:
+def open_operations(
+    settings: Settings,
+    redis: RedisParts,
+    checks: HealthChecks,
+    *,
+    tells_levels: bool,
+    profile: Profile | None = None,
+) -> Operations:
     """Builds what the operators' routes and pages read and do, with one reader and one connection for all of them.
 
     `tells_levels` is for the node and the dashboard: one of them runs once in an installation, and tells what is the
-    same for all.
+    same for all. `profile` is that of a process that answers about memory.
     """
     reader = PipelineReader(redis.client, redis.jobs, settings.partitions, system_clock)
     pulse = Pulse(reader)
@@ -96,6 +104,7 @@ def open_operations(settings: Settings, redis: RedisParts, checks: HealthChecks,
         queue_backfill=partial(queue_backfill, redis),
         clock=system_clock,
         levels=SystemLevels(reader) if tells_levels else None,
+        profile=profile,
     )
 
 
@@ -200,7 +209,7 @@ def build_assembly(parts: ProcessParts) -> AssemblyService:
         redis=redis,
         partitions=settings.partitions,
         tail_turns=settings.tail_turns,
-        profile=retrieval_profile(settings),
+        profile=parts.profile,
         rules=reader,
         documents=build_search(parts),
         counter=load_counter(settings.token_counter),
@@ -215,7 +224,7 @@ async def open_authored(parts: ProcessParts) -> tuple[AuthoredDocuments, Backgro
     model = parts.model
     core = frozenset(settings.authored_core)
     # A share alone says nothing before a budget is known; without one there is nothing to check at start.
-    share = retrieval_profile(settings).hard_fraction if settings.startup_budget else None
+    share = parts.profile.hard_fraction if settings.startup_budget else None
     reserve = Reserve(share, settings.startup_budget)
     documents = AuthoredDocuments(
         store=parts.store,

@@ -8,6 +8,7 @@ from lithify.access import ApiKeyAuthenticator, ApiKeyStore
 from lithify.events import Clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
+from lithify.memory.ranking.profile import Profile
 from lithify.monitoring.figures import PipelineReader
 from lithify.monitoring.jobs import BackgroundJobs
 from lithify.monitoring.pulse import Pulse
@@ -22,7 +23,10 @@ from lithify.streams import DeadLetters
 
 @dataclass(frozen=True, slots=True)
 class Operations:
-    """Everything the routes of operators work on; with `levels`, `/metrics` includes those of the whole system."""
+    """Everything the routes of operators work on; with `levels`, `/metrics` includes those of the whole system.
+
+    `profile` is what a process that answers about memory ranks by.
+    """
 
     checks: HealthChecks
     reader: PipelineReader
@@ -33,6 +37,7 @@ class Operations:
     queue_backfill: StartJob
     clock: Clock
     levels: SystemLevels | None = None
+    profile: Profile | None = None
 
 
 def operations_routers(operations: Operations, authenticator: ApiKeyAuthenticator) -> list[APIRouter]:
@@ -40,7 +45,7 @@ def operations_routers(operations: Operations, authenticator: ApiKeyAuthenticato
     access = Access(authenticator)
     return [
         probe_router(operations.checks, operations.clock),
-        status_router(operations.checks, operations.reader, operations.pulse, access),
+        status_router(operations.checks, operations.reader, operations.pulse, access, operations.profile),
         metrics_router(operations.levels, access),
         job_router(operations.jobs, access),
         maintenance_router(operations.queue_backfill, access),

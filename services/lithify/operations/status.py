@@ -13,6 +13,7 @@ from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.http import JsonRoute
 from lithify.http.authorization import Access
+from lithify.memory.ranking.profile import Profile
 from lithify.monitoring.figures import PipelineReader, StreamState
 from lithify.monitoring.overview import Overview, overview_of
 from lithify.monitoring.pulse import Pulse
@@ -23,14 +24,17 @@ from lithify.streams import Heartbeat, Lag
 from lithify.streams.groups import EMBED
 
 
-def status_router(checks: HealthChecks, reader: PipelineReader, pulse: Pulse, access: Access) -> APIRouter:
+def status_router(
+    checks: HealthChecks, reader: PipelineReader, pulse: Pulse, access: Access, profile: Profile | None = None
+) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["operations"], route_class=JsonRoute)
+    named = None if profile is None else describe_profile(profile)
     caller = Depends(access.needs(KeyScope.READ))
 
     @router.get("/status")
     async def status(scope: TenantScope = caller) -> dict[str, Any]:
         """Tell what the tenant has stored, what waits, and how well the parts are."""
-        return await describe_process(scope, checks, reader)
+        return await describe_process(scope, checks, reader) | {"profile": named}
 
     @router.get("/overview", dependencies=[caller])
     async def overview() -> Overview:
@@ -73,6 +77,11 @@ def count_waiting(lags: Iterable[Lag]) -> int:
 def describe_embedder(embedder: Embedder) -> dict[str, Any]:
     health = embedder.health()
     return {"profile": embedder.manifest.name, "fingerprint": embedder.fingerprint, **asdict(health)}
+
+
+def describe_profile(profile: Profile) -> dict[str, str]:
+    """Names the profile as every receipt does; the digest tells two files of one name apart."""
+    return {"name": profile.name, "digest": profile.digest()}
 
 
 async def describe_store(scope: TenantScope, store: VectorStore) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "LITHIFY_"
+PROFILE_SUFFIX = ".toml"
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -171,7 +172,11 @@ class Settings(BaseSettings):
     )
 
     # Retrieval
-    retrieval_profile: Literal["recall", "seed"] = Field("recall", description="Scoring profile: recall or seed.")
+    retrieval_profile: str = Field(
+        "recall",
+        pattern=rf"^(recall|seed|.+\{PROFILE_SUFFIX})$",
+        description="Retrieval profile: recall, seed, or the path of a .toml file (docs/profiles.md).",
+    )
     trace_hours: int = Field(
         24, ge=1, le=8760, description="Hours the receipt of a search or assemble is kept, 1 to 8760."
     )
@@ -216,6 +221,11 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()
+
+    @field_validator("retrieval_profile")
+    @classmethod
+    def _absolute_profile(cls, value: str) -> str:
+        return str(Path(value).expanduser().absolute()) if value.endswith(PROFILE_SUFFIX) else value
 
     @property
     def threads(self) -> int:

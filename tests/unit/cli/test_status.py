@@ -37,6 +37,7 @@ ANSWER: dict[str, Any] = {
     "version": "1.2.3",
     "ready": True,
     "embedder": {"profile": "mini", "mode": "full", "reason": None},
+    "profile": {"name": "recall", "digest": "0123456789abcdef" * 4},
     "store": {"engine": "qdrant", "version": "1.16", "reason": None, "memories": 42},
     "streams": [STREAM],
     "unfinished": 9,
@@ -54,12 +55,23 @@ def drawn(answer: dict[str, Any]) -> str:
 
 def test_counts_queues_and_workers_are_shown() -> None:
     shown = drawn(ANSWER)
-    for words in ("lithify 1.2.3", "ready", "42", "lithify:turns:{0}", "1.5 s", "embed e1-0", "4711", "reading", "120"):
+    for words in (
+        "lithify 1.2.3",
+        "ready",
+        "recall 0123456789ab",
+        "42",
+        "lithify:turns:{0}",
+        "1.5 s",
+        "embed e1-0",
+        "4711",
+        "reading",
+        "120",
+    ):
         assert words in shown
 
 
 def test_a_gateway_without_store_and_model_is_shown_too() -> None:
-    shown = drawn(ANSWER | {"store": None, "embedder": None, "workers": [], "ready": False})
+    shown = drawn(ANSWER | {"store": None, "embedder": None, "workers": [], "profile": None, "ready": False})
     assert "NOT READY" in shown
     assert "memories" not in shown
 

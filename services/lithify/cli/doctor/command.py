@@ -13,6 +13,7 @@ from lithify.cli.console import emit_json
 from lithify.cli.doctor import Finding
 from lithify.cli.doctor.machine import check_disk, check_model, check_variables, check_vectors, check_versions
 from lithify.cli.doctor.redis import check_redis
+from lithify.cli.doctor.retrieval import check_profile, check_reserve
 from lithify.cli.service import connect
 from lithify.errors import LithifyError
 from lithify.settings import Settings, load_settings
@@ -58,6 +59,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_versions,
     check_variables,
     check_disk,
+    check_profile,
+    check_reserve,
     check_model,
     check_vectors,
     check_redis,
