@@ -182,3 +182,16 @@ async def test_a_fault_of_ours_is_heard_when_promises_are_checked(
     with pytest.raises(Exception, match="14:"):
         await scene.assemble("cat")
     assert service is scene.service
+
+
+async def test_a_split_prompt_keeps_its_rules_while_the_store_is_away(scene: Scene) -> None:
+    scene.rules = SlowRules(rule("r", "Never lie."))
+    await scene.remember("always call me Captain", "g", kind="guidance", scope="user")
+    whole = await scene.assemble(form="split")
+    assert "Captain" in whole.stable
+    assert whole.degraded == []
+    scene.store.failure = gone()
+    answer = await scene.assemble(form="split")
+    assert "Never lie." in answer.stable
+    assert "Captain" not in answer.stable
+    assert any("standing instructions" in reason for reason in answer.degraded)

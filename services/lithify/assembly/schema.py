@@ -131,8 +131,10 @@ class AssembleRequest(BaseModel):
     token_budget: int = Field(ge=0, le=MAX_BUDGET, description="Tokens the memory part may cost, everything included.")
     query: QueryText | None = Field(None, description="What the prompt is about; the user's last words if absent.")
     messages: tuple[HostMessage, ...] = Field((), max_length=MAX_MESSAGES)
-    form: Literal["addition", "messages"] = Field(
-        "addition", description="Memory as `text` for the system prompt, or as one system message among `messages`."
+    form: Literal["addition", "messages", "split"] = Field(
+        "addition",
+        description="Memory as `text` for the system prompt, as one system message among `messages`, or split into "
+        "`stable` and `fresh` for prompt caches.",
     )
     include_docs: bool | IncludeDocs = Field(False, description="Whether and which documents join; true takes all.")
     now: Now = None
@@ -171,7 +173,15 @@ class Block(BaseModel):
 class AssembleResponse(BaseModel):
     text: str = Field(
         description="The memory part, to be put into the system prompt as it is; empty if there is none, "
-        "and in the form `messages`, where it is a message already."
+        "in the form `messages`, where it is a message already, and in the form `split`."
+    )
+    stable: str = Field(
+        "",
+        description="In the form `split`: rules and standing instructions, byte for byte the same until one of them or "
+        "the budget changes. For the system prompt.",
+    )
+    fresh: str = Field(
+        "", description="In the form `split`: tail, recalled memories and documents. For the end of the prompt."
     )
     blocks: list[Block] = Field(description="The same as data, for hosts that render by themselves.")
     messages: list[dict[str, Any]] = Field(

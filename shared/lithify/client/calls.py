@@ -107,7 +107,7 @@ def assemble(
     token_budget: int,
     query: str | None = None,
     messages: Sequence[JsonObject] = (),
-    form: Literal["addition", "messages"] | None = None,
+    form: Literal["addition", "messages", "split"] | None = None,
     include_docs: bool | JsonObject | None = None,
     now: int | None = None,
     deadline_ms: int | None = None,

@@ -107,9 +107,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The memory part of a prompt. `text` goes into the system prompt as it is; `messages` are the host's own."""
+    """The memory part of a prompt. `text` goes into the system prompt as it is; `messages` are the host's own.
+
+    In the form `split` there are `stable`, for the system prompt, and `fresh`, for the end of the prompt, instead.
+    """
 
     text: str = ""
+    stable: str = ""
+    fresh: str = ""
     blocks: tuple[Block, ...] = ()
     messages: tuple[JsonObject, ...] = ()
     tokens: int = 0

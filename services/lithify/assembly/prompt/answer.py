@@ -24,16 +24,30 @@ DOCUMENT_ROLE: Final = "document"
 def make_response(
     request: AssembleRequest, built: BuiltContext, trace_id: str, complaints: Sequence[str]
 ) -> AssembleResponse:
-    is_addition = request.form == "addition"
-    counter = built.context.planned.terms.counter
+    is_split = request.form == "split"
+    among = request.form == "messages"
     return AssembleResponse(
-        text=built.text if is_addition else "",
-        blocks=[*context_blocks(built.context), *document_blocks(built.documents, counter)],
-        messages=list(request.messages) if is_addition else insert_memory(request.messages, built.text),
+        text=built.text if request.form == "addition" else "",
+        stable=built.stable.text if built.stable else "",
+        fresh=built.text if is_split else "",
+        blocks=answer_blocks(built),
+        messages=insert_memory(request.messages, built.text) if among else list(request.messages),
         tokens=built.tokens,
         degraded=[*built.degraded, *complaints],
         trace_id=trace_id,
     )
+
+
+def answer_blocks(built: BuiltContext) -> list[Block]:
+    """Returns everything that the text says as data, in its order."""
+    counter = built.context.planned.terms.counter
+    stable = [] if built.stable is None else [without_scores(block) for block in context_blocks(built.stable)]
+    return [*stable, *context_blocks(built.context), *document_blocks(built.documents, counter)]
+
+
+def without_scores(block: Block) -> Block:
+    """Returns the block as nobody has compared it with a question."""
+    return Block(name=block.name, entries=[entry.model_copy(update={"score": None}) for entry in block.entries])
 
 
 def context_blocks(context: Context) -> list[Block]:

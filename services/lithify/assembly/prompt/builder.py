@@ -14,7 +14,9 @@ from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments, pl
 from lithify.assembly.prompt.messages import ShownTurns, find_shown
 from lithify.assembly.prompt.promises import check_promises
 from lithify.assembly.prompt.recent_turns import RecentTurns
+from lithify.assembly.prompt.split import compose_stable, leave_to_fresh
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
+from lithify.assembly.recall.instructions import StandingInstructions
 from lithify.assembly.recall.links import Links
 from lithify.assembly.recall.pools import source_of
 from lithify.assembly.recall.recall import Recall, Recalled
@@ -56,6 +58,10 @@ class PromptOrder:
     def session(self) -> str:
         return self.request.session
 
+    @property
+    def is_split(self) -> bool:
+        return self.request.form == "split"
+
 
 @dataclass(frozen=True, slots=True)
 class PromptReading:
@@ -66,6 +72,7 @@ class PromptReading:
     recalled: Recalled
     missing: Sequence[str]
     documents: PromptDocuments = NO_DOCUMENTS
+    instructions: Sequence[Candidate] = ()  # standing ones, where the prompt is split
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,7 @@ class BuiltContext:
     hidden: frozenset[str] = frozenset()  # turns the host shows itself
     tiers: Sequence[TierTrace] = ()  # which prefixes were searched, where a cascade is
     documents: PromptDocuments = NO_DOCUMENTS
+    stable: Context | None = None  # the part that no question changes, where the prompt is split
 
     @property
     def text(self) -> str:
@@ -87,7 +95,7 @@ class BuiltContext:
 
     @property
     def tokens(self) -> int:
-        return self.context.tokens + self.documents.part.tokens
+        return sum(part.tokens for part in (self.context, self.documents.part, self.stable) if part)
 
 
 class ContextBuilder:
@@ -117,6 +125,7 @@ class ContextBuilder:
         self._rules = rules
         self._links = Links(retriever.store, retriever.embedder.manifest.family)
         self._slots = SlotMeanings(retriever.store, retriever.embedder, retriever.executor)
+        self._instructions = StandingInstructions(retriever.store)
         self._documents = documents
         self._counter = counter
         self._checks = check_invariants
@@ -140,6 +149,8 @@ class ContextBuilder:
             return BuiltContext(order.topic, empty, [f"memory failed unexpectedly ({kind}); see the log"])
         if self._checks:
             check_promises(built.context, built.documents)
+            if built.stable is not None:
+                check_promises(built.stable)
         return built
 
     async def _read_and_compose(self, order: PromptOrder) -> BuiltContext:
@@ -149,17 +160,25 @@ class ContextBuilder:
             return await self._compose(order, reading)
 
     async def _read(self, order: PromptOrder) -> PromptReading:
-        """Reads memory, and beside it the documents where they are wanted."""
+        """Reads memory, and beside it the documents and standing instructions where they are wanted."""
+        reading, documents, (instructions, unread) = await asyncio.gather(
+            self._read_memory(order), self._read_documents(order), self._read_instructions(order)
+        )
+        return replace(reading, documents=documents, instructions=instructions, missing=[*reading.missing, *unread])
+
+    async def _read_documents(self, order: PromptOrder) -> PromptDocuments:
         wanted = order.request.documents
         if wanted is None or self._documents is None:
-            return await self._read_memory(order)
-        reading, documents = await asyncio.gather(
-            self._read_memory(order),
-            read_documents(
-                self._documents, order.scope, wanted, order.topic, terms=order.terms, deadline=order.deadline
-            ),
+            return NO_DOCUMENTS
+        return await read_documents(
+            self._documents, order.scope, wanted, order.topic, terms=order.terms, deadline=order.deadline
         )
-        return replace(reading, documents=documents)
+
+    async def _read_instructions(self, order: PromptOrder) -> tuple[Sequence[Candidate], list[str]]:
+        if not order.is_split:
+            return (), []
+        reading = self._instructions.read(order.scope)
+        return await attempt(reading, order.deadline, [], "standing instructions cannot be read")
 
     async def _read_memory(self, order: PromptOrder) -> PromptReading:
         recalling = self._recall.find(
@@ -213,19 +232,25 @@ class ContextBuilder:
             sources={key: source_of(memory, key) for key, memory in found.memories.items()},
             max_access=uses.highest,
         )
-        planned, documents = plan_beside(ingredients, order.terms, reading.documents)
+        terms = order.terms
+        stable = compose_stable(reading.rules, reading.instructions, terms) if order.is_split else None
+        if stable is not None:
+            ingredients, terms = leave_to_fresh(ingredients, terms, stable)
+        planned, documents = plan_beside(ingredients, terms, reading.documents)
         linked, cosines, unread = await self._read_deeper(order, planned)
         linked = {key: one for key, one in linked.items() if not shown.covers(one.source_turn, one.text)}
         context = compose_context(planned, linked, cosines)
+        reasons = [*(stable.reasons if stable else ()), *context.reasons]
         return BuiltContext(
             query=order.topic,
             context=context,
-            degraded=[*context.reasons, *reading.missing, *uncounted, *unread, *documents.missing],
+            degraded=[*reasons, *reading.missing, *uncounted, *unread, *documents.missing],
             generation=reading.rules.generation,
             cached=reading.recalled.cached,
             hidden=shown.ids,
             tiers=found.tiers,
             documents=documents,
+            stable=stable,
         )
 
     async def _read_uses(self, order: PromptOrder, found: FoundMemories) -> tuple[Uses, list[str]]:

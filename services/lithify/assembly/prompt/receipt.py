@@ -59,7 +59,7 @@ def assemble_receipt(request: AssembleRequest, result: BuiltContext, fingerprint
     """Returns the receipt of an assembly, without texts: what a user asks to forget must not live on in receipts."""
     context = result.context
     terms, fixed = context.planned.terms, context.composition.fixed
-    return {
+    receipt = {
         "kind": "assemble",
         **conditions(terms.profile, fingerprint, terms.now_ms),
         "counter": terms.counter.name,
@@ -79,7 +79,7 @@ def assemble_receipt(request: AssembleRequest, result: BuiltContext, fingerprint
         "guidance": prices(context.composition.guidance),
         "recalled": prices(context.composition.recalled),
         "considered": list(candidate_rows(context)),
-        "cut": [{"id": cut.id, "cost": cut.cost, "limit": cut.limit} for cut in context.composition.cut],
+        "cut": cut_rows(context),
         "flags": {
             "degraded": fixed.budgets.is_degraded,
             "bundle_split": context.planned.bundle_split,
@@ -89,6 +89,27 @@ def assemble_receipt(request: AssembleRequest, result: BuiltContext, fingerprint
         "tokens": result.tokens,
         "degraded": result.degraded,
     }
+    return receipt if result.stable is None else add_stable(receipt, result.stable)
+
+
+def add_stable(receipt: dict[str, Any], stable: Context) -> dict[str, Any]:
+    """Adds the stable part of a split prompt to the receipt of its fresh one, which has neither rules nor guidance."""
+    fixed = stable.composition.fixed
+    limits = {name: getattr(fixed.budgets, name) for name in ("hard", "soft_limit", "soft", "soft_count")}
+    reasons = [*stable.reasons, *receipt["budgets"]["reasons"]]
+    limits |= {"guidance_share": fixed.budgets.guidance(0.0), "reasons": reasons}
+    return receipt | {
+        "budgets": receipt["budgets"] | limits,
+        "hard_rules": prices(fixed.hard),
+        "soft_rules": prices(fixed.soft),
+        "guidance": prices(stable.composition.guidance),
+        "considered": [*candidate_rows(stable), *receipt["considered"]],
+        "cut": [*cut_rows(stable), *receipt["cut"]],
+    }
+
+
+def cut_rows(context: Context) -> list[dict[str, Any]]:
+    return [{"id": cut.id, "cost": cut.cost, "limit": cut.limit} for cut in context.composition.cut]
 
 
 def conditions(profile: Profile, fingerprint: str, now_ms: int) -> dict[str, Any]:

@@ -1,0 +1,40 @@
+"""Splits a prompt's memory for prompt caches: a stable part that no question changes, and a fresh part for its end."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lithify.assembly.prompt.context import Context, Ingredients, Terms, pack_context, plan_context
+from lithify.authored import Rules
+from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.scoring import Scored
+
+
+def compose_stable(rules: Rules, instructions: Sequence[Candidate], terms: Terms) -> Context:
+    """Composes rules and standing instructions as if nothing were asked and nobody had said anything.
+
+    Nothing else takes part, neither question, session, time nor documents, so equal rules and instructions give equal
+    bytes. Of instructions, oldest first, the newest are taken while their share lasts, and shown oldest first: a new
+    one is added at the end.
+    """
+    ingredients = Ingredients("", hard=rules.hard, soft=rules.soft)
+    planned = plan_context(ingredients, replace(terms, now_ms=0))
+    newest_first = tuple(make_unscored(candidate) for candidate in reversed(instructions))
+    known = replace(ingredients, candidates=instructions)
+    packed = pack_context(replace(planned, ingredients=known, advice=newest_first), {}, None)
+    composition = replace(packed.composition, guidance=packed.composition.guidance[::-1])
+    return replace(packed, composition=composition, text="".join(block.text for block in composition.blocks()))
+
+
+def make_unscored(candidate: Candidate) -> Scored:
+    """Makes a row of a receipt of what nobody has compared with a question."""
+    return Scored(candidate, 0.0, 0.0, 0.0, 0.0, weight=0.0, coverage=0.0, quality=1.0, score=0.0)
+
+
+def leave_to_fresh(ingredients: Ingredients, terms: Terms, stable: Context) -> tuple[Ingredients, Terms]:
+    """Returns what is left to be said after the stable part, and the tokens left for it."""
+    advised = {item.source_turn for item in stable.composition.guidance if item.source_turn}
+    candidates = [
+        one for one in ingredients.candidates if one.kind is not Kind.GUIDANCE and one.source_turn not in advised
+    ]
+    left = max(0.0, terms.tau - stable.tokens)
+    return replace(ingredients, hard=(), soft=(), candidates=candidates), replace(terms, tau=left)
