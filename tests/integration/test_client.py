@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from lithify.access import KeyScope
-from lithify.client import AsyncMemory, Missing, Refused
+from lithify.client import AsyncMemory, Context, Memory, Missing, Refused
 from lithify.errors import Conflict
 from tests.integration.whole_app import ServedApp, whole_app
 
@@ -42,6 +42,26 @@ async def test_a_turn_that_was_sent_is_found_assembled_and_explained(app: Served
         assert context.messages == tuple(prompt)
         assert context.trace_id is not None
         assert (await memory.trace(context.trace_id))["kind"] == "assemble"
+
+
+async def test_both_clients_split_memory_and_take_tool_calls(app: ServedApp) -> None:
+    key = await app.key("acme", KeyScope.INGEST, KeyScope.READ, KeyScope.ADMIN)
+    call = {"function": {"name": "count_zebras", "arguments": "{}"}}
+
+    def use(url: str) -> Context:
+        with Memory(url, api_key=key) as memory:
+            memory.put_document("AGENTS.md", "- Never feed the zebras.")
+            memory.ingest(user="ada", session="s", role="assistant", content=None, tool_calls=[call])
+            return memory.assemble(user="ada", session="s", token_budget=900, query="zebras", form="split")
+
+    async with app.listening() as url:
+        first = await asyncio.to_thread(use, url)
+        async with AsyncMemory(url, api_key=key) as memory:
+            second = await memory.assemble(user="ada", session="s", token_budget=900, query="all", form="split")
+    assert "Never feed" in first.stable
+    assert second.stable == first.stable
+    assert "count_zebras" in first.fresh
+    assert (first.text, first.degraded) == ("", ())
 
 
 async def test_the_examples_of_the_documentation_run(app: ServedApp, capsys: pytest.CaptureFixture[str]) -> None:

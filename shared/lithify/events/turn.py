@@ -1,5 +1,6 @@
 """A conversation turn as an agent host sends it: checked once at the edge, then trusted."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
@@ -72,8 +73,7 @@ def depth_of(value: object) -> int:
     while pending:
         item, depth = pending.pop()
         deepest = max(deepest, depth)
-        children = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
-        pending.extend((child, depth + 1) for child in children)
+        pending.extend((child, depth + 1) for child in _children(item))
     return deepest
 
 
@@ -88,9 +88,16 @@ Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS), AfterValidat
 
 def check_depth(value: Any) -> Any:
     """Refuses what is nested deeper than any message; of everything else nothing is asked."""
-    if depth_of(value) > MAX_MESSAGE_DEPTH:
-        raise ValueError(f"must not be nested deeper than {MAX_MESSAGE_DEPTH} levels")
-    return value
+    level = [value]
+    for _ in range(MAX_MESSAGE_DEPTH + 1):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return value
+    raise ValueError(f"must not be nested deeper than {MAX_MESSAGE_DEPTH} levels")
+
+
+def _children(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def check_parts(value: list[Any]) -> list[Any]:
@@ -134,7 +141,8 @@ class TurnInput(BaseModel):
     """One turn of a conversation, in our words (`text`) or as the message a host has (`content`, `tool_calls`).
 
     A message of nothing but tool calls or results becomes a turn of the role `tool`: it belongs to the conversation's
-    tail and never becomes memory. Calls beside words are left out.
+    tail and never becomes memory. Calls beside words are left out. A call and its result are best sent as two turns, in
+    their order: `content` null beside `tool_calls`, then the role `tool` with the result as `content`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -5,20 +5,23 @@ calls of tools beside the content or among its parts, results of tools as a role
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
+
+JsonObject = dict[str, Any]
 
 TOOL: Final = "tool"
 USER: Final = "user"
 ROLES: Final = {
+    **{name: name for name in (USER, "assistant", "system", TOOL)},
     "developer": "system",
     "function": TOOL,
     "human": USER,
     "ai": "assistant",
     "model": "assistant",
 }
-"""What APIs call our four roles besides their own names."""
+"""Our four roles by what APIs call them."""
 
 TEXT_PARTS: Final = ("text", "input_text", "output_text")
 CALL_PARTS: Final = frozenset(
@@ -36,7 +39,7 @@ NAMES: Final = ("name", "toolName")
 ARGUMENTS: Final = ("arguments", "input", "args")
 RESULTS: Final = ("content", "output", "result", "response")
 # Arguments beyond this are whole files more often than not; a call is told in a line.
-MAX_CALL_CHARS: Final = 1_000
+MAX_CALL_CHARS: Final = 400
 MAX_NAME_CHARS: Final = 128
 # Results hold parts, which may be results again; nobody nests them deeper.
 MAX_DEPTH: Final = 4
@@ -64,9 +67,9 @@ class Utterance(NamedTuple):
     text: str
 
 
-def read_utterance(message: Mapping[str, Any]) -> Utterance:
+def read_utterance(message: JsonObject) -> Utterance:
     """Reads a message, of which nothing is required."""
-    return join_pieces(role_of(message), list(read_pieces(message)))
+    return join_pieces(role_of(message), read_pieces(message))
 
 
 def join_pieces(role: str, pieces: Sequence[Piece]) -> Utterance:
@@ -82,34 +85,35 @@ def join_pieces(role: str, pieces: Sequence[Piece]) -> Utterance:
     return Utterance(TOOL if told else role, told)
 
 
-def role_of(message: Mapping[str, Any]) -> str:
+def role_of(message: JsonObject) -> str:
     """Returns the speaker by our names, an unknown one as it is; a message without one has none."""
     role = _text_of(message, "role")
     if not role:
-        kind = _text_of(message, "type")
-        return ROLES.get(kind, "")
-    name = role.strip().lower()
-    return ROLES.get(name, name)
+        return ROLES.get(_text_of(message, "type"), "")
+    return ROLES.get(role) or ROLES.get(role.strip().lower(), role)
 
 
-def read_pieces(message: Mapping[str, Any]) -> Iterator[Piece]:
-    """Yields what a message says, in its order; calls that stand beside the content come last."""
+def read_pieces(message: JsonObject) -> list[Piece]:
+    """Returns what a message says, in its order; calls that stand beside the content come last."""
     content = message.get("content")
-    yield from _read_content(message.get("parts") if content is None else content)
+    if isinstance(content, str) and "role" in message and len(message) == 2:
+        return [Piece(PieceKind.WORDS, content)]
+    pieces = list(_read_content(message.get("parts") if content is None else content))
     if "role" not in message:
-        yield from _read_part(message, 0)
-    if content is None:
-        yield Piece(PieceKind.WORDS, _text_of(message, "refusal"))
+        pieces += _read_part(message, 0)
+    if content is None and (refusal := _text_of(message, "refusal")):
+        pieces.append(Piece(PieceKind.WORDS, refusal))
     calls = message.get("tool_calls")
-    beside = calls if isinstance(calls, list | tuple) else ()
-    for call in (*beside, message.get("function_call")):
-        if isinstance(call, Mapping):
-            yield Piece(PieceKind.CALL, render_call(call))
+    beside = calls if isinstance(calls, list) else ()
+    pieces += [Piece(PieceKind.CALL, render_call(call)) for call in beside if isinstance(call, dict)]
+    if isinstance(call := message.get("function_call"), dict):
+        pieces.append(Piece(PieceKind.CALL, render_call(call)))
+    return pieces
 
 
-def render_call(call: Mapping[str, Any]) -> str:
+def render_call(call: JsonObject) -> str:
     """Tells a tool's call in one line, its arguments shortened where they are long."""
-    inner = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), Mapping)), call)
+    inner = next((call[key] for key in ("function", "custom") if isinstance(call.get(key), dict)), call)
     name = _first(inner, NAMES)
     arguments = _first(inner, ARGUMENTS)
     called = " ".join(name[:MAX_NAME_CHARS].split()) if isinstance(name, str) else ""
@@ -120,25 +124,20 @@ def render_call(call: Mapping[str, Any]) -> str:
 
 
 def _read_content(content: Any, depth: int = 0) -> Iterator[Piece]:
-    if isinstance(content, str):
-        yield Piece(PieceKind.WORDS, content)
-    elif isinstance(content, Mapping):
-        yield from _read_part(content, depth)
-    elif isinstance(content, list | tuple):
-        for part in content:
-            if isinstance(part, str):
-                yield Piece(PieceKind.WORDS, part)
-            elif isinstance(part, Mapping):
-                yield from _read_part(part, depth)
+    for part in content if isinstance(content, list) else (content,):
+        if isinstance(part, str):
+            yield Piece(PieceKind.WORDS, part)
+        elif isinstance(part, dict):
+            yield from _read_part(part, depth)
 
 
-def _read_part(part: Mapping[str, Any], depth: int) -> Iterator[Piece]:
+def _read_part(part: JsonObject, depth: int) -> Iterator[Piece]:
     kind = _text_of(part, "type")
     if kind in CALL_PARTS:
         yield Piece(PieceKind.CALL, render_call(part))
     elif kind in RESULT_PARTS:
         yield Piece(PieceKind.RESULT, _read_result(part, depth))
-    elif kind in ("", *TEXT_PARTS) and "text" in part:
+    elif "text" in part and (not kind or kind in TEXT_PARTS):
         yield Piece(PieceKind.WORDS, _text_of(part, "text"))
     elif kind == "refusal":
         yield Piece(PieceKind.WORDS, _text_of(part, "refusal"))
@@ -146,32 +145,32 @@ def _read_part(part: Mapping[str, Any], depth: int) -> Iterator[Piece]:
         yield from _read_wrapped(part, depth)
 
 
-def _read_wrapped(part: Mapping[str, Any], depth: int) -> Iterator[Piece]:
+def _read_wrapped(part: JsonObject, depth: int) -> Iterator[Piece]:
     for key in WRAPPED_CALLS:
-        if isinstance(call := part.get(key), Mapping):
+        if isinstance(call := part.get(key), dict):
             yield Piece(PieceKind.CALL, render_call(call))
     for key in WRAPPED_RESULTS:
-        if isinstance(result := part.get(key), Mapping):
+        if isinstance(result := part.get(key), dict):
             yield Piece(PieceKind.RESULT, _read_result(result, depth))
 
 
-def _read_result(result: Mapping[str, Any], depth: int) -> str:
+def _read_result(result: JsonObject, depth: int) -> str:
     value = _first(result, RESULTS)
     if isinstance(value, str) or value is None or depth >= MAX_DEPTH:
         return value if isinstance(value, str) else ""
     pieces = [piece.text for piece in _read_content(value, depth + 1)]
-    return "\n".join(pieces) or (_JSON.encode(value) if isinstance(value, Mapping) else "")
+    return "\n".join(pieces) or (_JSON.encode(value) if isinstance(value, dict) else "")
 
 
 def _join(pieces: Sequence[Piece], kind: PieceKind, between: str = "\n") -> str:
-    return between.join(piece.text for piece in pieces if piece.kind is kind).strip()
+    return between.join([piece.text for piece in pieces if piece.kind is kind]).strip()
 
 
-def _first(fields: Mapping[str, Any], names: Sequence[str]) -> Any:
+def _first(fields: JsonObject, names: Sequence[str]) -> Any:
     return next((fields[name] for name in names if fields.get(name) is not None), None)
 
 
-def _text_of(fields: Mapping[str, Any], name: str) -> str:
+def _text_of(fields: JsonObject, name: str) -> str:
     value = fields.get(name)
     return value if isinstance(value, str) else ""
 

@@ -90,10 +90,12 @@ def find_shown(messages: Sequence[Message], turns: Sequence[Turn]) -> ShownTurns
 
 def read_sayings(message: Message) -> tuple[Utterance, ...]:
     """Returns what a message says as a whole and, where that is put together from several texts, each of them."""
-    pieces = list(read_pieces(message))
+    pieces = read_pieces(message)
     said = join_pieces(role_of(message), pieces)
     if not said.text:
         return ()
+    if len(pieces) == 1:
+        return (said,)
     words = [piece.text for piece in pieces if piece.kind is PieceKind.WORDS and piece.text.strip()]
     return (said, *(Utterance(said.role, text) for text in words)) if len(words) > 1 else (said,)
 
