@@ -1,6 +1,7 @@
 """`lithify demo` as a newcomer runs it: the whole tour on a real node, and nothing left behind."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,7 +45,8 @@ def test_the_tour_shows_every_step_with_its_figures(told: str) -> None:
 def test_the_prompt_has_the_rules_the_tail_and_the_answer(told: str) -> None:
     prompt = told[told.index("<authored_context>") :]
     assert "[A1] Never promise a delivery date." in prompt
-    assert "[T1]" in prompt
+    assert re.search(r"\[T1 \d{4}-\d\d-\d\d \d\d:\d\d (user|assistant)\] ", prompt)
+    assert re.search(r"\[M1 \d{4}-\d\d-\d\d (user|assistant)\] ", prompt)
     assert "1220 degrees" in prompt[prompt.index("<recalled_memories>") : prompt.index("</recalled_memories>")]
 
 

@@ -37,11 +37,11 @@ async def test_documents_join_with_their_references(http: httpx.AsyncClient) -> 
     await put(http, "DECISIONS/1.md", "# Boats\n\nThe ferry sails at noon.\n")
     await put(http, "web.md", "# Web\n\nSomebody says the ferry sails at one.\n", "web")
     answer = await assemble(http)
-    assert '<entry role="unknown" source="document" ref="doc:notes:DECISIONS/1.md#' in answer["text"]
+    assert "[Q1 doc:notes:DECISIONS/1.md#" in answer["text"]
     blocks = {block["name"]: block["entries"] for block in answer["blocks"]}
     assert [entry["id"].partition("#")[0] for entry in blocks["operator_documents"]] == ["doc:notes:DECISIONS/1.md"]
     assert [entry["source"] for entry in blocks["recalled_memories"]] == ["document"]
-    assert "Untrusted history" in answer["text"]
+    assert "Untrusted documents" in answer["text"]
     assert answer["degraded"] == []
     receipt = (await http.get(f"/v1/traces/{answer['trace_id']}")).json()
     assert receipt["documents"]["tokens"] > 0

@@ -136,6 +136,9 @@ class AssembleRequest(BaseModel):
         description="Memory as `text` for the system prompt, as one system message among `messages`, or split into "
         "`stable` and `fresh` for prompt caches.",
     )
+    order: Literal["time", "score"] = Field(
+        "time", description="How recalled memories are shown: as they were said, passage by passage, or best first."
+    )
     include_docs: bool | IncludeDocs = Field(False, description="Whether and which documents join; true takes all.")
     now: Now = None
     deadline_ms: DeadlineMs = None
@@ -158,9 +161,15 @@ class Entry(BaseModel):
 
     id: str
     event_id: str | None = Field(description="The turn it came from, if it came from one.")
-    text: str
-    role: str
+    memory_id: str | None = Field(None, description="Opens the whole record: GET /v1/memories/{memory_id}.")
+    text: str = Field(description="The words as they are shown, before they were quoted.")
+    role: str = Field(description="The speaker, by the name the text gives him.")
     source: Literal["authored", "session", "recalled", "document"]
+    kind: str = Field(description="What it is: rule, turn, memory, summary, authored, guidance or document.")
+    session: str | None = Field(None, description="The conversation it was said in.")
+    ts: int | None = Field(None, description="When it was said, in ms; of a summary, when its newest turn was.")
+    excerpt: bool = Field(False, description="Whether the text is a part of what was said; `[…]` stands for the rest.")
+    superseded_by: str | None = Field(None, description="The memory that says the same anew.")
     tokens: int
     score: float | None = None
 

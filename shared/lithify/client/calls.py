@@ -108,12 +108,15 @@ def assemble(
     query: str | None = None,
     messages: Sequence[JsonObject] = (),
     form: Literal["addition", "messages", "split"] | None = None,
+    order: Literal["time", "score"] | None = None,
     include_docs: bool | JsonObject | None = None,
     now: int | None = None,
     deadline_ms: int | None = None,
 ) -> Call[Context]:
     """Build the memory part of the next prompt. A client that fails soft gives the messages back and no memory."""
-    optional = drop_none(query=query, form=form, include_docs=include_docs, now=now, deadline_ms=deadline_ms)
+    optional = drop_none(
+        query=query, form=form, order=order, include_docs=include_docs, now=now, deadline_ms=deadline_ms
+    )
     required = {"user": user, "session": session, "token_budget": token_budget}
     return Call(
         "POST",

@@ -97,6 +97,12 @@ class Entry:
     source: str
     tokens: int
     score: float | None = None
+    kind: str = ""  # rule, turn, memory, summary, authored, guidance or document
+    session: str | None = None
+    ts: int | None = None  # milliseconds
+    memory_id: str | None = None  # opens the whole by `read`
+    excerpt: bool = False  # whether `text` is a part of what was said
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,14 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(len(text) / chars_per_token(text))
 
 
+def estimate_lines(text: str) -> int:
+    """Estimates line by line: a text of many scripts costs what its lines cost, not what its oddest character says.
+
+    Lines add up, so the whole of a prompt costs exactly the sum of its parts.
+    """
+    return sum(map(estimate_tokens, text.splitlines(keepends=True)))
+
+
 @dataclass(frozen=True, slots=True)
 class TokenSample:
     script: str

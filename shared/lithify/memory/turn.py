@@ -21,6 +21,7 @@ class Turn:
     call_id: str = ""  # shared by a tool call and its results
     user: str = ""
     gating_score: float | None = None
+    memory_id: str = ""  # of its record, if it has or will have one
 
 
 def sort_chronologically(turns: Iterable[Turn]) -> tuple[Turn, ...]:

@@ -18,7 +18,7 @@ from lithify.memory.compaction.clustering import UNRELATED_TEXTS, Cluster, Cohes
 from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance
 from lithify.memory.compaction.plan import CompactionPlan, CompactionPolicy, Trigger, plan_compaction
-from lithify.memory.prompt.composition import entry_item
+from lithify.memory.prompt.composition import spoken_item
 from lithify.memory.rulebook.deontic import modality
 from lithify.memory.turn import Turn
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
@@ -61,7 +61,7 @@ def plan_session(session: Session, embed: Embed, policy: CompactionPolicy, trigg
 
 def rendered_cost(turn: Turn) -> float:
     """Returns what assembly pays for the turn in the recent tail, so that both see the same tail (X38)."""
-    return entry_item(turn.id, turn.text, turn.role, "session").cost
+    return spoken_item(turn).cost
 
 
 def split_cluster(cluster: Cluster, embed: Embed) -> list[Cluster]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from lithify.assembly.prompt.builder import BuiltContext
-from lithify.assembly.prompt.context import Context
+from lithify.assembly.prompt.context import Context, speaker_of
 from lithify.assembly.prompt.docs_block import PromptDocuments
 from lithify.assembly.prompt.messages import SYSTEM, insert_memory
 from lithify.assembly.prompt.token_counter import PromptCounter
@@ -12,7 +12,8 @@ from lithify.assembly.schema import AssembleRequest, AssembleResponse, Block, En
 from lithify.docs.block import TRUSTED
 from lithify.docs.search import DocHit
 from lithify.memory.prompt.composition import Item
-from lithify.memory.prompt.rendering import AUTHORED, GUIDANCE, RECALLED, TAIL, UNKNOWN_ROLE
+from lithify.memory.prompt.mark import spoken_role
+from lithify.memory.prompt.rendering import AUTHORED, GUIDANCE, RECALLED, TAIL
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.turn import Turn
 
@@ -54,12 +55,13 @@ def context_blocks(context: Context) -> list[Block]:
     """Returns the blocks of a context as data, for hosts that render by themselves."""
     composition, planned = context.composition, context.planned
     turns = {turn.id: turn for turn in planned.ingredients.turns}
+    session = planned.ingredients.session
     memories = chosen_candidates(context)
     sigmas = {item.candidate.id: item.sigma for item in context.projection.order}
     sigmas |= {row.candidate.id: row.score for row in planned.advice}
     named = (
         (AUTHORED.name, [rule_entry(item) for item in composition.fixed.hard + composition.fixed.soft]),
-        (TAIL.name, [tail_entry(item, turns[item.id]) for item in composition.fixed.tail]),
+        (TAIL.name, [tail_entry(item, turns[item.id], session) for item in composition.fixed.tail]),
         (GUIDANCE.name, recalled_entries(composition.guidance, memories, sigmas)),
         (RECALLED.name, recalled_entries(composition.recalled, memories, sigmas)),
     )
@@ -73,11 +75,31 @@ def chosen_candidates(context: Context) -> dict[str, Candidate]:
 
 
 def rule_entry(item: Item) -> Entry:
-    return Entry(id=item.id, event_id=None, text=item.body, role=RULE_ROLE, source="authored", tokens=item.cost)
+    return Entry(
+        id=item.id,
+        event_id=None,
+        memory_id=item.id,
+        text=item.text,
+        role=RULE_ROLE,
+        source="authored",
+        kind="rule",
+        tokens=item.cost,
+    )
 
 
-def tail_entry(item: Item, turn: Turn) -> Entry:
-    return Entry(id=item.id, event_id=turn.id, text=turn.text, role=turn.role, source="session", tokens=item.cost)
+def tail_entry(item: Item, turn: Turn, session: str | None) -> Entry:
+    return Entry(
+        id=item.id,
+        event_id=turn.id,
+        memory_id=turn.memory_id or None,
+        text=item.text,
+        role=spoken_role(turn.role),
+        source="session",
+        kind="turn",
+        session=session,
+        ts=int(turn.ts),
+        tokens=item.cost,
+    )
 
 
 def recalled_entries(
@@ -90,9 +112,14 @@ def recalled_entry(item: Item, candidate: Candidate, score: float) -> Entry:
     return Entry(
         id=item.id,
         event_id=candidate.source_turn,
-        text=candidate.text,
-        role=candidate.role or UNKNOWN_ROLE,
+        memory_id=item.id,
+        text=item.text,
+        role=speaker_of(candidate),
         source="recalled",
+        kind=candidate.kind.value,
+        session=candidate.session,
+        ts=None if candidate.ts is None else int(candidate.ts),
+        superseded_by=candidate.superseded_by,
         tokens=item.cost,
         score=score,
     )
@@ -114,6 +141,7 @@ def document_entry(hit: DocHit, counter: PromptCounter) -> Entry:
         text=chunk.text,
         role=DOCUMENT_ROLE,
         source="document",
+        kind="document",
         tokens=counter.count(chunk.text),
         score=hit.scored.score,
     )

@@ -121,7 +121,7 @@ class ContextBuilder:
         self.profile = profile
         self.use_counts = UseCounts(redis)
         self._recall = Recall(retriever, redis, profile)
-        self._turns = RecentTurns(redis, retriever.store, partitions, tail_turns)
+        self._turns = RecentTurns(redis, retriever.store, partitions, tail_turns, retriever.embedder.manifest.family)
         self._rules = rules
         self._links = Links(retriever.store, retriever.embedder.manifest.family)
         self._slots = SlotMeanings(retriever.store, retriever.embedder, retriever.executor)
@@ -137,7 +137,8 @@ class ContextBuilder:
 
         Raises BrokenPromise if invariants are checked and one of them does not hold.
         """
-        terms = Terms(memory_budget(request.token_budget, self.profile), self.profile, now_ms, self._counter)
+        tau = memory_budget(request.token_budget, self.profile)
+        terms = Terms(tau, self.profile, now_ms, self._counter, request.order)
         order = PromptOrder(scope, request, terms, deadline)
         try:
             built = await self._read_and_compose(order)
@@ -225,6 +226,7 @@ class ContextBuilder:
         uses, uncounted = await self._read_uses(order, found)
         ingredients = Ingredients(
             query=order.topic,
+            session=order.session,
             turns=[turn for turn in reading.turns if turn.id not in shown.ids],
             hard=reading.rules.hard,
             soft=reading.rules.soft,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
@@ -17,8 +17,11 @@ from lithify.memory.prompt.composition import (
     entry_item,
     fill_composition,
     rule_item,
+    spoken_item,
 )
-from lithify.memory.prompt.rendering import entry_role
+from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
+from lithify.memory.prompt.ordering import Place, order_by_time
+from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import keywords
@@ -30,6 +33,7 @@ from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, 
 from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question
 from lithify.memory.turn import Turn, sort_chronologically
 
+Order = Literal["time", "score"]
 RankedT = TypeVar("RankedT", bound=Ranked)
 
 # Of the places on the final list. A question about one conversation still gets half of them from it before any other
@@ -48,6 +52,7 @@ class Ingredients:
     candidates: Sequence[Candidate] = ()
     sources: Mapping[str, str] = field(default_factory=dict)  # record id -> where it was said
     max_access: float = 0.0
+    session: str | None = None  # in which it is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class Terms:
     profile: Profile
     now_ms: int
     counter: PromptCounter = ESTIMATOR
+    order: Order = "time"  # in which what was recalled is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ class Context:
 
     @property
     def tokens(self) -> int:
-        return self.planned.terms.counter.total(self.composition, self.text)
+        return self.planned.terms.counter.count(self.text)
 
     @property
     def reasons(self) -> list[str]:
@@ -170,6 +176,7 @@ def settle_fixed(
         select_tail=grow,
         profile=profile,
         count=counter.count,
+        frames=Frames.at(terms.now_ms),
     )
     return fixed, split
 
@@ -217,8 +224,30 @@ def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_
     advised = {item.source_turn for item in packed if item.source_turn}
     # A turn that is shown as guidance is not recalled as well.
     recalled = [p.candidate for p in projection.order if p.candidate.source_turn not in advised]
-    composition = fill_composition(fixed, advice, [memory_item(candidate, counter) for candidate in recalled])
-    return Context(planned, projection, composition, "".join(block.text for block in composition.blocks()))
+    filled = fill_composition(fixed, advice, [memory_item(candidate, counter) for candidate in recalled])
+    composition = arrange_recalled(filled, recalled, planned.terms)
+    return Context(planned, projection, composition, composition.text)
+
+
+def arrange_recalled(composition: Composition, recalled: Sequence[Candidate], terms: Terms) -> Composition:
+    """Puts what was recalled into the order of its time, unless the ranking is wanted."""
+    if terms.order == "score":
+        return composition
+    items = {item.id: item for item in composition.recalled}
+    places = [place_of(candidate) for candidate in recalled if candidate.id in items]
+    ordered = order_by_time(places, terms.profile.passage_gap)
+    return replace(composition, recalled=tuple(items[key] for key in ordered))
+
+
+def place_of(candidate: Candidate) -> Place:
+    return Place(
+        key=candidate.id,
+        ts=candidate.ts if candidate.since is None else candidate.since,
+        session=candidate.session,
+        seq=candidate.seq,
+        turn=candidate.source_turn,
+        superseded_by=candidate.superseded_by,
+    )
 
 
 def project(
@@ -250,11 +279,21 @@ def rule_items(rules: Sequence[Rule], counter: PromptCounter) -> list[Item]:
 
 
 def turn_item(turn: Turn, counter: PromptCounter = ESTIMATOR) -> Item:
-    return entry_item(turn.id, turn.text, turn.role, "session", count=counter.count)
+    return spoken_item(turn, counter.count)
 
 
 def memory_item(candidate: Candidate, counter: PromptCounter = ESTIMATOR) -> Item:
-    role = entry_role(candidate.role, durable=candidate.scope is Scope.USER)
-    return entry_item(
-        candidate.id, candidate.text, role, "recalled", source_turn=candidate.source_turn, count=counter.count
-    )
+    block = GUIDANCE if candidate.kind is Kind.GUIDANCE else RECALLED
+    mark = mark_of(candidate)
+    return entry_item(candidate.id, candidate.text, mark, block, candidate.source_turn, counter.count)
+
+
+def mark_of(candidate: Candidate) -> str:
+    """Says when a memory was said, and by whom; a summary is nobody's words, and is told from a quote."""
+    if candidate.kind is Kind.SUMMARY:
+        return mark_summary(candidate.since, candidate.ts)
+    return mark_recalled(speaker_of(candidate), candidate.ts, outdated=candidate.superseded_by is not None)
+
+
+def speaker_of(candidate: Candidate) -> str:
+    return entry_role(candidate.role, durable=candidate.scope is Scope.USER)

@@ -6,13 +6,11 @@ from typing import Final
 
 from lithify.assembly.deadlines import Deadline, attempt
 from lithify.assembly.prompt.context import Ingredients, PlannedContext, Terms, plan_context
-from lithify.assembly.prompt.token_counter import PromptCounter
 from lithify.assembly.schema import IncludeDocs
 from lithify.docs.block import DocsPart, render_docs_block
 from lithify.docs.query import DocQuery
 from lithify.docs.search import DocResults, DocSearch
 from lithify.events import TenantScope
-from lithify.memory.prompt.rendering import TokenCounter
 
 NOTHING: Final = DocsPart("", 0, (), 0)
 NO_ROOM: Final = "documents were left out: rules and newest turns need the whole budget"
@@ -50,7 +48,7 @@ async def read_documents(
         return await search.find(scope, question, terms.now_ms, deadline_s=deadline.seconds_left() / 2)
 
     found, missing = await attempt(find(), deadline, None, "documents cannot be read")
-    part = NOTHING if found is None else render_docs_block(found.hits, limit, token_price(terms.counter))
+    part = NOTHING if found is None else render_docs_block(found.hits, limit, terms.counter.count)
     return PromptDocuments(part, limit, (*missing, *partial_reasons(found)))
 
 
@@ -58,16 +56,6 @@ def partial_reasons(found: DocResults | None) -> Iterator[str]:
     """Yields why documents were searched in part only."""
     if found is not None:
         yield from (f"documents were searched in part, {reason}" for reason in found.degraded)
-
-
-def token_price(counter: PromptCounter) -> TokenCounter:
-    """Returns how texts of documents are counted.
-
-    The estimator counts them line by line: it judges a text by its script, and documents mix them.
-    """
-    if counter.exact:
-        return counter.count
-    return lambda text: sum(counter.count(line) for line in text.splitlines(keepends=True))
 
 
 def plan_beside(

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from lithify.assembly.prompt.context import Context, rule_items
 from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments
+from lithify.docs.block import UNTRUSTED, quote, render_hits
 from lithify.errors import LithifyError
-from lithify.memory.prompt.invariants import Evidence, find_violations
-from lithify.memory.prompt.rendering import RECALLED
+from lithify.memory.prompt.invariants import Evidence, find_violations, has_open_line
 
 
 class BrokenPromise(LithifyError):
@@ -48,7 +48,7 @@ def broken_document_promises(documents: PromptDocuments) -> Iterator[str]:
     part = documents.part
     if part.tokens > documents.limit:
         yield f"6: documents cost {part.tokens} tokens, their share is {documents.limit}"
-    if part.text.count("</entry>") != len(part.hits) or part.text.count("<entry ") != len(part.hits):
+    if part.text != render_hits(part.hits) or any(has_open_line(quote(hit).body) for hit in part.hits):
         yield "14: a document is missing or has been broken out of"
-    if any(hit.chunk.trust != "trusted" for hit in part.hits) and RECALLED.framing not in part.text:
+    if any(hit.chunk.trust != "trusted" for hit in part.hits) and UNTRUSTED.framing not in part.text:
         yield "14: an untrusted document is not framed as untrusted"

@@ -6,8 +6,9 @@ from typing import Final
 from redis.asyncio import Redis
 
 from lithify.events import Event, TenantScope
+from lithify.memory.prompt.mark import TOOL_ROLE
 from lithify.memory.turn import Turn
-from lithify.store import Record, VectorStore, Where
+from lithify.store import Record, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams.tail import read_tail
 
@@ -25,11 +26,12 @@ class RecentTurns:
     store: VectorStore
     partitions: int
     limit: int
+    family: str = ""  # of the embedding model; without it, accepted turns have no ids of records
 
     async def read_accepted(self, scope: TenantScope, session: str) -> list[Turn]:
         """Reads turns as they were accepted, embedded or not. Raises Unavailable if Redis is away."""
         events = await read_tail(self.redis, scope, session, limit=self.limit, partitions=self.partitions)
-        return [spoken_turn(event) for event in events]
+        return [spoken_turn(event, self.family) for event in events]
 
     async def read_stored(self, scope: TenantScope, session: str) -> list[Turn]:
         """Reads turns as embedded: the very newest may be missing. Raises Unavailable if the store is away."""
@@ -57,7 +59,8 @@ class RecentTurns:
         return low
 
 
-def spoken_turn(event: Event) -> Turn:
+def spoken_turn(event: Event, family: str) -> Turn:
+    becomes_memory = family and event.role != TOOL_ROLE
     return Turn(
         id=event.event_id,
         ts=event.ts,
@@ -67,6 +70,7 @@ def spoken_turn(event: Event) -> Turn:
         bundle_id=event.bundle_id or "",
         reply_to=event.reply_to or "",
         user=event.user,
+        memory_id=point_id(event.tenant, "turn", event.event_id, family) if becomes_memory else "",
     )
 
 
@@ -81,4 +85,5 @@ def stored_turn(record: Record) -> Turn:
         bundle_id=memory.bundle_id or "",
         reply_to=memory.reply_to or "",
         user=memory.user,
+        memory_id=record.id,
     )

@@ -5,28 +5,20 @@ from pathlib import Path
 
 from lithify.embedding.tokenizer import TextTokenizer
 from lithify.errors import Misconfigured
-from lithify.memory.prompt.composition import Composition
 from lithify.memory.prompt.rendering import TokenCounter
-from lithify.memory.tokens import estimate_tokens
+from lithify.memory.tokens import estimate_lines
 
 
 @dataclass(frozen=True, slots=True)
 class PromptCounter:
-    """Counts tokens; `exact` if a whole text can be counted.
-
-    The estimator is defined on items: one odd script would tip a whole.
-    """
+    """Counts tokens of a text; `exact` if the whole may cost more than the sum of its lines."""
 
     name: str
     count: TokenCounter
     exact: bool
 
-    def total(self, composition: Composition, text: str) -> int:
-        """Returns what the memory part costs: by the tokenizer as one text, by the estimator item by item."""
-        return self.count(text) if self.exact else composition.tokens(self.count)
 
-
-ESTIMATOR = PromptCounter("estimator", estimate_tokens, exact=False)
+ESTIMATOR = PromptCounter("estimator", estimate_lines, exact=False)
 
 
 def load_counter(file: Path | None) -> PromptCounter:

@@ -6,50 +6,59 @@ from enum import StrEnum
 from operator import attrgetter
 
 from lithify.memory.prompt.budget import Budgets, pack_prefix, plan_budgets
+from lithify.memory.prompt.mark import mark_spoken, spoken_role
+from lithify.memory.prompt.quotation import indent_lines, quote_text
 from lithify.memory.prompt.rendering import (
     AUTHORED,
-    GUIDANCE,
-    RECALLED,
+    FRAMES,
     TAIL,
+    Block,
+    Frames,
+    Line,
     RenderedBlock,
-    Source,
     TokenCounter,
     block_overhead,
-    frame_cost,
     line_cost,
     render_blocks,
-    render_entry,
 )
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.tokens import estimate_tokens
+from lithify.memory.tokens import estimate_lines
+from lithify.memory.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """It may be injected, and has its body exactly as the model would see it, and its price."""
+    """Something that may be injected: its line exactly as the model would see it, and its price."""
 
     id: str
-    body: str
+    line: Line
     cost: int
+    text: str = ""  # the words that the line shows, as they were stored
     source_turn: str | None = None
 
 
-def rule_item(record_id: str, text: str, count: TokenCounter = estimate_tokens) -> Item:
-    """Makes an item of an authored rule, whose words are the operator's own and are injected as they are."""
-    return Item(record_id, text, line_cost(text, count))
+def rule_item(record_id: str, text: str, count: TokenCounter = estimate_lines) -> Item:
+    """Makes an item of an authored rule: the operator's own words, injected as they are but for its line breaks."""
+    line = Line("", indent_lines(text))
+    return Item(record_id, line, line_cost(AUTHORED, line, count), text)
 
 
 def entry_item(
     record_id: str,
     text: str,
-    role: str | None,
-    source: Source,
+    mark: str,
+    block: Block,
     source_turn: str | None = None,
-    count: TokenCounter = estimate_tokens,
+    count: TokenCounter = estimate_lines,
 ) -> Item:
-    """Makes an item of what is not an authored rule: it is quoted, with its speaker."""
-    body = render_entry(text, role, source)
-    return Item(record_id, body, line_cost(body, count), source_turn)
+    """Makes an item of anything that is not an authored rule: quoted, with its date and its speaker."""
+    line = Line(mark, quote_text(text))
+    return Item(record_id, line, line_cost(block, line, count), text, source_turn)
+
+
+def spoken_item(turn: Turn, count: TokenCounter = estimate_lines) -> Item:
+    """Makes an item of a turn of the tail; its price is the one that assembly and compaction share (X38)."""
+    return entry_item(turn.id, turn.text, mark_spoken(spoken_role(turn.role), turn.ts), TAIL, count=count)
 
 
 class Limit(StrEnum):
@@ -77,6 +86,7 @@ class Fixed:
     soft: tuple[Item, ...]
     tail: tuple[Item, ...]
     cut: tuple[Cut, ...]
+    frames: Frames = FRAMES
 
     @property
     def tail_cost(self) -> int:
@@ -103,22 +113,17 @@ class Composition:
 
     def blocks(self) -> tuple[RenderedBlock, ...]:
         return render_blocks(
-            authored=_bodies(self.fixed.hard + self.fixed.soft),
-            tail=_bodies(self.fixed.tail),
-            guidance=_bodies(self.guidance),
-            recalled=_bodies(self.recalled),
+            self.fixed.frames,
+            authored=_lines(self.fixed.hard + self.fixed.soft),
+            tail=_lines(self.fixed.tail),
+            guidance=_lines(self.guidance),
+            recalled=_lines(self.recalled),
             degraded=[str(reason) for reason in self.fixed.budgets.reasons],
         )
 
-    def tokens(self, count: TokenCounter = estimate_tokens) -> int:
-        """Adds up the prices of all items and of the frames really used, without the notice of a degraded turn."""
-        parts = (
-            (AUTHORED, self.fixed.hard + self.fixed.soft),
-            (TAIL, self.fixed.tail),
-            (GUIDANCE, self.guidance),
-            (RECALLED, self.recalled),
-        )
-        return sum(frame_cost(block, count) for block, items in parts if items) + total_cost(self.items)
+    @property
+    def text(self) -> str:
+        return "".join(block.text for block in self.blocks())
 
 
 def total_cost(items: Sequence[Item]) -> int:
@@ -132,7 +137,8 @@ def compose_fixed(
     base: Sequence[Item],
     select_tail: Callable[[float, float], Sequence[Item]],
     profile: Profile,
-    count: TokenCounter = estimate_tokens,
+    count: TokenCounter = estimate_lines,
+    frames: Frames = FRAMES,
 ) -> Fixed:
     """Takes hard rules and mandatory tail in full, the prefix of soft rules, then the tail as far as it may grow.
 
@@ -141,7 +147,7 @@ def compose_fixed(
     costs = [item.cost for item in soft]
     budgets = plan_budgets(
         tau,
-        overhead=block_overhead(count),
+        overhead=block_overhead(count, frames),
         hard_cost=total_cost(hard),
         base_cost=total_cost(base),
         soft_costs=costs,
@@ -150,7 +156,14 @@ def compose_fixed(
     tail = base if budgets.is_degraded else select_tail(budgets.tail_target, budgets.tail_limit)
     admitted, refused = soft[: budgets.soft_count], soft[budgets.soft_count :]
     limit = Limit.DEGRADED if budgets.is_degraded else Limit.SOFT
-    return Fixed(budgets=budgets, hard=tuple(hard), soft=tuple(admitted), tail=tuple(tail), cut=_cuts(refused, limit))
+    return Fixed(
+        budgets=budgets,
+        hard=tuple(hard),
+        soft=tuple(admitted),
+        tail=tuple(tail),
+        cut=_cuts(refused, limit),
+        frames=frames,
+    )
 
 
 def fill_composition(fixed: Fixed, guidance: Sequence[Item], recalled: Sequence[Item]) -> Composition:
@@ -167,8 +180,8 @@ def fill_composition(fixed: Fixed, guidance: Sequence[Item], recalled: Sequence[
     return Composition(fixed, tuple(advice), tuple(memories), cut)
 
 
-def _bodies(items: Sequence[Item]) -> list[str]:
-    return [item.body for item in items]
+def _lines(items: Sequence[Item]) -> list[Line]:
+    return [item.line for item in items]
 
 
 def _cuts(items: Sequence[Item], limit: Limit) -> tuple[Cut, ...]:

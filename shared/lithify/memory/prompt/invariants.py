@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from lithify.memory.prompt.budget import TOLERANCE
 from lithify.memory.prompt.composition import Composition, Item
+from lithify.memory.prompt.quotation import INDENT
 from lithify.memory.prompt.rendering import RECALLED, TokenCounter
 from lithify.memory.ranking.hops import Projected
 from lithify.memory.ranking.profile import RESERVE_TOLERANCE, Profile
 from lithify.memory.ranking.scoring import Scored
-from lithify.memory.tokens import estimate_tokens
+from lithify.memory.tokens import estimate_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Evidence:
 
 
 def find_violations(
-    evidence: Evidence, composition: Composition, count: TokenCounter = estimate_tokens
+    evidence: Evidence, composition: Composition, count: TokenCounter = estimate_lines
 ) -> tuple[str, ...]:
     """Returns one sentence per broken invariant; none when all hold."""
     return (
@@ -97,8 +98,8 @@ def _budget(evidence: Evidence, composition: Composition, count: TokenCounter) -
     if composition.fixed.budgets.is_degraded:
         if composition.fixed.soft or composition.guidance or composition.recalled:
             yield "6: a degraded assembly injects more than hard rules and mandatory turns"
-    elif composition.items and composition.tokens(count) > evidence.tau + TOLERANCE:
-        yield f"6: {composition.tokens(count)} tokens exceed the budget of {evidence.tau:g}"
+    elif (tokens := count(evidence.text)) > evidence.tau + TOLERANCE:
+        yield f"6: {tokens} tokens exceed the budget of {evidence.tau:g}"
 
 
 def _reserves(profile: Profile) -> Iterator[str]:
@@ -108,14 +109,19 @@ def _reserves(profile: Profile) -> Iterator[str]:
 
 
 def _framing(evidence: Evidence, composition: Composition) -> Iterator[str]:
+    if evidence.text != composition.text:
+        yield "14: the text is not that of its blocks"
     quoted = composition.fixed.tail + composition.guidance + composition.recalled
-    outside = evidence.text
-    for item in composition.fixed.hard + composition.fixed.soft:  # the operator may write what he likes
-        outside = outside.replace(item.body, "", 1)
-    if outside.count("</entry>") != len(quoted) or outside.count("<entry ") != len(quoted):
-        yield "14: an entry is missing or has been broken out of"
+    if any(has_open_line(item.line.body) for item in quoted):
+        yield "14: a quoted text begins a line of its own, or opens a tag"
     if composition.recalled and RECALLED.framing not in evidence.text:
         yield "14: recalled memory is not framed as untrusted"
+
+
+def has_open_line(body: str) -> bool:
+    """Says whether a quoted text could be taken for a frame: by a tag, or by a line that begins at the margin."""
+    continued = body.splitlines()[1:]
+    return "<" in body or ">" in body or not all(line.startswith(INDENT) for line in continued)
 
 
 def _ids(items: Sequence[Item]) -> tuple[str, ...]:

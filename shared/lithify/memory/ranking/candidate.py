@@ -3,6 +3,7 @@
 The scope it is seen from decides its weight and how fast it fades (spec 01 §3).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -66,6 +67,10 @@ class Candidate:
     anchors: float = 0.0  # A(d), spec 09 §2
     source_turn: str | None = None  # the same for the session copy and the durable copy of one turn
     hop_targets: tuple[str, ...] = ()
+    session: str | None = None
+    seq: float | None = None  # position in the session
+    since: float | None = None  # of a summary, when the first of its turns was said; milliseconds
+    superseded_by: str | None = None  # id of the memory that says the same anew
 
 
 class StoredMemory(Protocol):
@@ -91,6 +96,12 @@ class StoredMemory(Protocol):
 
     @property
     def hop_targets(self) -> object: ...
+    @property
+    def session(self) -> object: ...
+    @property
+    def seq(self) -> object: ...
+    @property
+    def lineage(self) -> object: ...
 
 
 def read_candidate(record_id: str, scope: Scope, stored: StoredMemory, signals: Signals) -> Candidate:
@@ -111,6 +122,9 @@ def read_candidate(record_id: str, scope: Scope, stored: StoredMemory, signals: 
         anchors=number_or(stored.anchors, 0.0),
         source_turn=_text(stored.event_id),
         hop_targets=_texts(stored.hop_targets),
+        session=_text(stored.session),
+        seq=_number(stored.seq),
+        since=_first_time(stored.lineage),
     )
 
 
@@ -124,6 +138,10 @@ def _text(value: object) -> str | None:
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(filter(None, map(_text, value))) if isinstance(value, list | tuple) else ()
+
+
+def _first_time(lineage: object) -> float | None:
+    return _number(lineage.get("source_ts_min")) if isinstance(lineage, Mapping) else None
 
 
 def _kind(value: object) -> Kind:

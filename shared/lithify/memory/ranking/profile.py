@@ -101,6 +101,8 @@ class Profile:
     tail_tokens: Count = 128
     tail_turns: Size = 4  # m
     guidance_fraction: Share = 0.15
+    # how it is shown
+    passage_gap: Size = 2  # positions between neighbours that are shown together, at most
     # the temporal selector of spec 09
     temporal: TemporalWeights = TEMPORAL_WEIGHTS
     temporal_threshold: Share = 0.3  # θ_ξ
@@ -216,6 +218,7 @@ def _clean_budget(profile: Profile) -> Profile:
         tail_tokens=_count(profile.tail_tokens, SEED.tail_tokens, low=0),
         tail_turns=_count(profile.tail_turns, SEED.tail_turns),
         guidance_fraction=_share(profile.guidance_fraction, SEED.guidance_fraction),
+        passage_gap=_count(profile.passage_gap, SEED.passage_gap),
     )
 
 

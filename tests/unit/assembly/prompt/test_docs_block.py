@@ -6,7 +6,7 @@ import pytest
 
 from lithify.assembly.deadlines import Deadline
 from lithify.assembly.prompt.context import Terms
-from lithify.assembly.prompt.docs_block import PromptDocuments, read_documents, token_price
+from lithify.assembly.prompt.docs_block import PromptDocuments, read_documents
 from lithify.assembly.prompt.promises import broken_document_promises
 from lithify.assembly.prompt.token_counter import ESTIMATOR
 from lithify.assembly.schema import IncludeDocs
@@ -51,7 +51,7 @@ async def test_no_room_asks_nobody(wanted: IncludeDocs) -> None:
 
 def test_the_estimator_counts_line_by_line() -> None:
     lines = ["The ferry sails.\n", "渡轮中午开航。\n"]
-    assert token_price(ESTIMATOR)("".join(lines)) == sum(ESTIMATOR.count(line) for line in lines)
+    assert ESTIMATOR.count("".join(lines)) == sum(ESTIMATOR.count(line) for line in lines)
 
 
 def test_the_checker_knows_the_documents() -> None:

@@ -16,7 +16,7 @@ from lithify.memory.prompt.composition import (
     fill_composition,
     rule_item,
 )
-from lithify.memory.prompt.rendering import block_overhead
+from lithify.memory.prompt.rendering import RECALLED, Line, block_overhead
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.profile import SEED, Profile
 from lithify.memory.turn import Turn
@@ -28,7 +28,7 @@ ALTERNATING = [Turn(f"t{i}", float(i), "user" if i % 2 == 0 else "assistant", "x
 
 
 def priced(prefix: str, *costs: int) -> list[Item]:
-    return [Item(f"{prefix}{i}", f"{prefix}{i}", cost) for i, cost in enumerate(costs)]
+    return [Item(f"{prefix}{i}", Line("", f"{prefix}{i}"), cost) for i, cost in enumerate(costs)]
 
 
 def composed(
@@ -89,7 +89,7 @@ def test_an_empty_world_gives_an_empty_prompt() -> None:
     """spec 08.11 (nothing)"""
     result = fill_composition(compose_fixed(0, [], [], [], lambda *_: [], SEED), [], priced("m", 1))
     assert result.blocks() == ()
-    assert result.tokens() == 0
+    assert result.text == ""
     assert not result.fixed.budgets.is_degraded
 
 
@@ -131,13 +131,15 @@ def test_access_counts_grow_once_for_what_was_injected() -> None:
         )
         counts.update(result.used_ids)
     assert counts == {"e0": 3, "m0": 3}
-    shared = Item("m0", "again", 1)
+    shared = Item("m0", Line("", "again"), 1)
     assert composed(100, [], [], [], priced("m", 1), guidance=[shared]).used_ids == ("m0",)
 
 
 def test_costs_come_from_what_is_injected() -> None:
-    rule, entry = rule_item("r", "Be <kind>."), entry_item("m", "<b>", "system", "recalled", "t1")
-    assert rule.body == "Be <kind>."
-    assert entry.body == '<entry role="unknown" source="recalled">&lt;b&gt;</entry>'
-    assert entry.source_turn == "t1"
-    assert rule_item("r", "x", len).cost == len("[M9999] \n") + 1
+    rule = rule_item("r", "Be <kind>.\nAlways.")
+    entry = entry_item("m", "<b>", "2026-11-13 user", RECALLED, "t1")
+    assert rule.line == Line("", "Be <kind>.\n  Always.")
+    assert entry.line == Line("2026-11-13 user", "&lt;b&gt;")
+    assert (rule.text, entry.text, entry.source_turn) == ("Be <kind>.\nAlways.", "<b>", "t1")
+    assert rule_item("r", "x", len).cost == len("[A99] x\n")
+    assert entry_item("m", "x", "2026-11-13 user", RECALLED, count=len).cost == len("[M99 2026-11-13 user] x\n")

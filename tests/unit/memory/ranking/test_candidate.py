@@ -20,6 +20,9 @@ class Stored:
     anchors: object = None
     event_id: object = None
     hop_targets: object = None
+    session: object = None
+    seq: object = None
+    lineage: object = None
 
 
 def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
@@ -32,6 +35,9 @@ def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
         anchors=math.nan,
         event_id="",
         hop_targets="r1",
+        session=3,
+        seq="first",
+        lineage=["source_ts_min"],
     )
     plain = Candidate("r", "", Scope.USER, Kind.TURN)
     assert read_candidate("r", Scope.USER, wrong, Signals()) == plain
@@ -49,6 +55,9 @@ def test_stored_metadata_is_read() -> None:
         anchors=1,
         event_id="t1",
         hop_targets=["a", 7, "", "b"],
+        session="s1",
+        seq=3,
+        lineage={"source_ts_min": 2.0},
     )
     memory = read_candidate("r", Scope.SESSION, stored, Signals(dense=0.1, session=0.4))
     assert memory == Candidate(
@@ -64,4 +73,7 @@ def test_stored_metadata_is_read() -> None:
         anchors=1.0,
         source_turn="t1",
         hop_targets=("a", "b"),
+        session="s1",
+        seq=3.0,
+        since=2.0,
     )

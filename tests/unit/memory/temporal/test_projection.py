@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.prompt.composition import Composition, compose_fixed, entry_item, fill_composition, rule_item
-from lithify.memory.prompt.rendering import block_overhead
+from lithify.memory.prompt.rendering import RECALLED, block_overhead
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import keywords
 from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
@@ -17,6 +17,7 @@ from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scoring import Scored, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import anchor_density, read_temporal_query
+from lithify.memory.tokens import estimate_lines
 
 NOW_MS = 1_700_000_000_000
 
@@ -91,7 +92,7 @@ def project(
 def assemble(order: Sequence[Projected], tau: float, profile: Profile) -> Composition:
     hard, soft = [rule_item("h", HARD)], [rule_item("s", SOFT)]
     fixed = compose_fixed(tau, hard, soft, [], lambda _target, _limit: [], profile)
-    entries = [entry_item(p.candidate.id, p.candidate.text, p.candidate.role, "recalled") for p in order]
+    entries = [entry_item(p.candidate.id, p.candidate.text, "user", RECALLED) for p in order]
     return fill_composition(fixed, [], entries)
 
 
@@ -122,7 +123,7 @@ def test_both_dated_turns_are_injected_where_only_two_fit(profile: Profile) -> N
         turn("start", "I was mailing the passport on 4/2", 0.5),
         turn("end", "They let me get the visa on 5/20", 0.5),
     ]
-    costs = sorted(entry_item(c.id, c.text, c.role, "recalled").cost for c in candidates)
+    costs = sorted(entry_item(c.id, c.text, "user", RECALLED).cost for c in candidates)
     rules = rule_item("h", HARD).cost + rule_item("s", SOFT).cost
     room_for_two = block_overhead() + rules + sum(costs[-2:])
 
@@ -199,7 +200,7 @@ def test_budget_and_invariants_hold_in_temporal_mode(
     assert len(ids(projection.order)) == len(set(ids(projection.order)))
     assert all(0.0 <= item.sigma <= 1.0 for item in projection.order)
     assert recalled == ids(projection.order)[: len(recalled)]
-    assert [item.body for item in composition.fixed.hard] == [HARD]
+    assert [item.text for item in composition.fixed.hard] == [HARD]
     if not composition.fixed.budgets.is_degraded:
-        assert composition.tokens() <= tau
+        assert estimate_lines(composition.text) <= tau
     assert project(candidates, VISA, profile) == projection
