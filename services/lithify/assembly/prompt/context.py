@@ -20,7 +20,7 @@ from lithify.memory.prompt.composition import (
     spoken_item,
 )
 from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
-from lithify.memory.prompt.ordering import Place, order_by_time
+from lithify.memory.prompt.ordering import Occasion, order_by_time
 from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
@@ -234,13 +234,13 @@ def arrange_recalled(composition: Composition, recalled: Sequence[Candidate], te
     if terms.order == "score":
         return composition
     items = {item.id: item for item in composition.recalled}
-    places = [place_of(candidate) for candidate in recalled if candidate.id in items]
-    ordered = order_by_time(places, terms.profile.passage_gap)
+    occasions = [occasion_of(candidate) for candidate in recalled if candidate.id in items]
+    ordered = order_by_time(occasions, terms.profile.passage_gap)
     return replace(composition, recalled=tuple(items[key] for key in ordered))
 
 
-def place_of(candidate: Candidate) -> Place:
-    return Place(
+def occasion_of(candidate: Candidate) -> Occasion:
+    return Occasion(
         key=candidate.id,
         ts=candidate.ts if candidate.since is None else candidate.since,
         session=candidate.session,

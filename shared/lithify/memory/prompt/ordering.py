@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where and when a memory was said, and what has taken its place since."""
+class Occasion:
+    """Where and when a memory was said, and what says it anew."""
 
     key: str
     ts: float | None = None  # milliseconds
@@ -18,32 +18,34 @@ class Place:
     superseded_by: str | None = None
 
 
-Passage = list[Place]
+Passage = list[Occasion]
 
 
-def order_by_time(places: Sequence[Place], gap: int) -> list[str]:
+def order_by_time(occasions: Sequence[Occasion], gap: int) -> list[str]:
     """Returns the keys as they are shown: passages by the time of their first turn, each in its own order.
 
     Turns of one session at most `gap` positions apart are a passage. What was superseded by another one shown here
     stands right behind it, so that the newer is read first.
     """
-    behind = _read_successions(places)
-    followers: dict[str, list[Place]] = defaultdict(list)
-    for place in places:
-        if place.key in behind:
-            followers[behind[place.key]].append(place)
-    leading = [place for place in places if place.key not in behind]
+    behind = _read_successions(occasions)
+    followers: dict[str, list[Occasion]] = defaultdict(list)
+    for occasion in occasions:
+        if occasion.key in behind:
+            followers[behind[occasion.key]].append(occasion)
+    leading = [occasion for occasion in occasions if occasion.key not in behind]
     passages = sorted(_cut_passages(leading, gap), key=lambda passage: _time_key(passage[0]))
-    return [key for passage in passages for place in passage for key in _with_followers(place, followers)]
+    return [key for passage in passages for occasion in passage for key in _with_followers(occasion, followers)]
 
 
-def _read_successions(places: Sequence[Place]) -> dict[str, str]:
+def _read_successions(occasions: Sequence[Occasion]) -> dict[str, str]:
     """Returns the key of the shown successor by the key of what it superseded; a circle of them supersedes nothing."""
-    names = {place.turn: place.key for place in places if place.turn} | {place.key: place.key for place in places}
+    names = {occasion.turn: occasion.key for occasion in occasions if occasion.turn} | {
+        occasion.key: occasion.key for occasion in occasions
+    }
     behind = {
-        place.key: names[place.superseded_by]
-        for place in places
-        if place.superseded_by in names and names[place.superseded_by] != place.key
+        occasion.key: names[occasion.superseded_by]
+        for occasion in occasions
+        if occasion.superseded_by in names and names[occasion.superseded_by] != occasion.key
     }
     return {key: successor for key, successor in behind.items() if not _leads_back(key, behind)}
 
@@ -56,45 +58,45 @@ def _leads_back(key: str, behind: Mapping[str, str]) -> bool:
     return key in seen
 
 
-def _cut_passages(places: Iterable[Place], gap: int) -> Iterator[Passage]:
-    sessions: dict[str, list[Place]] = defaultdict(list)
-    for place in places:
-        if place.session is None or place.seq is None:
-            yield [place]
+def _cut_passages(occasions: Iterable[Occasion], gap: int) -> Iterator[Passage]:
+    sessions: dict[str, list[Occasion]] = defaultdict(list)
+    for occasion in occasions:
+        if occasion.session is None or occasion.seq is None:
+            yield [occasion]
         else:
-            sessions[place.session].append(place)
+            sessions[occasion.session].append(occasion)
     for said in sessions.values():
         yield from _cut_session(sorted(said, key=_position_key), gap)
 
 
-def _cut_session(said: Sequence[Place], gap: int) -> Iterator[Passage]:
+def _cut_session(said: Sequence[Occasion], gap: int) -> Iterator[Passage]:
     passage: Passage = []
-    for place in said:
-        if passage and _position(place) - _position(passage[-1]) > gap:
+    for occasion in said:
+        if passage and _position(occasion) - _position(passage[-1]) > gap:
             yield passage
             passage = []
-        passage.append(place)
+        passage.append(occasion)
     yield passage
 
 
-def _with_followers(place: Place, followers: Mapping[str, Sequence[Place]]) -> Iterator[str]:
-    yield place.key
-    newest_first = sorted(followers.get(place.key, ()), key=_time_key, reverse=True)
+def _with_followers(occasion: Occasion, followers: Mapping[str, Sequence[Occasion]]) -> Iterator[str]:
+    yield occasion.key
+    newest_first = sorted(followers.get(occasion.key, ()), key=_time_key, reverse=True)
     for follower in newest_first:
         yield from _with_followers(follower, followers)
 
 
-def _position(place: Place) -> float:
-    return 0.0 if place.seq is None else place.seq
+def _position(occasion: Occasion) -> float:
+    return 0.0 if occasion.seq is None else occasion.seq
 
 
-def _position_key(place: Place) -> tuple[float, float, str]:
-    return _position(place), _time(place), place.key
+def _position_key(occasion: Occasion) -> tuple[float, float, str]:
+    return _position(occasion), _time(occasion), occasion.key
 
 
-def _time(place: Place) -> float:
-    return -math.inf if place.ts is None else place.ts
+def _time(occasion: Occasion) -> float:
+    return -math.inf if occasion.ts is None else occasion.ts
 
 
-def _time_key(place: Place) -> tuple[float, str, float, str]:
-    return _time(place), place.session or "", _position(place), place.key
+def _time_key(occasion: Occasion) -> tuple[float, str, float, str]:
+    return _time(occasion), occasion.session or "", _position(occasion), occasion.key

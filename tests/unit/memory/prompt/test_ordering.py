@@ -5,13 +5,13 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.prompt.ordering import Place, order_by_time
+from lithify.memory.prompt.ordering import Occasion, order_by_time
 
 GAP = 2
 
 
-def said(key: str, ts: float | None, session: str | None = "s", seq: float | None = None, **more: str) -> Place:
-    return Place(key, ts, session, seq, **more)
+def said(key: str, ts: float | None, session: str | None = "s", seq: float | None = None, **more: str) -> Occasion:
+    return Occasion(key, ts, session, seq, **more)
 
 
 def test_memories_stand_in_the_order_of_their_time() -> None:
@@ -49,22 +49,28 @@ def test_what_claims_to_supersede_itself_or_in_a_circle_is_shown_once() -> None:
     assert order_by_time(found, GAP) == ["c", "a", "b"]
 
 
-def places() -> st.SearchStrategy[list[Place]]:
+def occasions() -> st.SearchStrategy[list[Occasion]]:
     number = st.none() | st.integers(0, 9).map(float)
     name = st.sampled_from([None, "a", "b"])
     other = st.none() | st.integers(0, 12).map("k{}".format)
-    place = st.builds(
-        Place, st.integers(0, 12).map("k{}".format), number, name, number, st.none() | st.just("t"), superseded_by=other
+    occasion = st.builds(
+        Occasion,
+        st.integers(0, 12).map("k{}".format),
+        number,
+        name,
+        number,
+        st.none() | st.just("t"),
+        superseded_by=other,
     )
-    return st.lists(place, unique_by=lambda found: found.key)
+    return st.lists(occasion, unique_by=lambda found: found.key)
 
 
 @settings(max_examples=300, deadline=None)
-@given(found=places(), random=st.randoms(use_true_random=False))
-def test_everything_is_shown_once_in_whatever_order_it_was_found(found: list[Place], random: Random) -> None:
+@given(found=occasions(), random=st.randoms(use_true_random=False))
+def test_everything_is_shown_once_in_whatever_order_it_was_found(found: list[Occasion], random: Random) -> None:
     ordered = order_by_time(found, GAP)
-    assert sorted(ordered) == sorted(place.key for place in found)
-    mixed = [place for place in found if place.turn is None]
+    assert sorted(ordered) == sorted(occasion.key for occasion in found)
+    mixed = [occasion for occasion in found if occasion.turn is None]
     before = order_by_time(mixed, GAP)
     random.shuffle(mixed)
     assert order_by_time(mixed, GAP) == before
