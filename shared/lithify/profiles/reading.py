@@ -26,7 +26,7 @@ def parse_profile(text: str, name: str) -> Profile:
     except tomllib.TOMLDecodeError as error:
         raise Misconfigured(f"profile {name} is not TOML: {error}") from None
     try:
-        changed = fill_table(choose_base(given.pop(BASE, RECALL.name)), PROFILE, given)
+        changed: Profile = fill_table(choose_base(given.pop(BASE, RECALL.name)), PROFILE, given)
         return replace(changed, name=name).normalise()
     except Misconfigured as error:
         raise Misconfigured(f"profile {name}: {error}") from None
@@ -47,7 +47,9 @@ def fill_table(table: Any, slot: Slot, given: Mapping[str, Any], path: tuple[str
     values = {
         name: read_value(getattr(table, name), slots[name], value, (*path, name)) for name, value in given.items()
     }
-    filled = replace(table, **values) if is_dataclass(table) else table._replace(**values)
+    filled = (
+        replace(table, **values) if is_dataclass(table) and not isinstance(table, type) else table._replace(**values)
+    )
     refuse_empty_weights(filled, path)
     return filled
 
