@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, TypeVar
 
@@ -172,8 +172,16 @@ def collection_spec(embedder: Embedder) -> CollectionSpec:
 
 
 def retrieval_profile(settings: Settings) -> Profile:
-    """Reads the profile the settings name. Raises Misconfigured if it cannot be read or is not as it must be."""
-    return load_profile(settings.retrieval_profile)
+    """Reads the profile the settings name, changed by those that say something else.
+
+    Raises Misconfigured if it cannot be read or is not as it must be.
+    """
+    return apply_settings(load_profile(settings.retrieval_profile), settings)
+
+
+def apply_settings(profile: Profile, settings: Settings) -> Profile:
+    """Returns the profile with what the operator has set by a variable of its own: that is meant for any profile."""
+    return replace(profile, search_tiers=settings.search_tiers or profile.search_tiers)
 
 
 def tail_policy(profile: Profile) -> TailPolicy:

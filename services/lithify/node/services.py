@@ -1,6 +1,7 @@
 """Builds the services of a process from its parts."""
 
 from collections.abc import Coroutine
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -41,6 +42,7 @@ from lithify.gateway.back_pressure import BackPressure
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.http.authorization import Access
 from lithify.memory.ranking.profile import Profile
+from lithify.memory.vectors.cascade import Cascade
 from lithify.monitoring.figures import PipelineReader
 from lithify.monitoring.jobs import BackgroundJobs
 from lithify.monitoring.pulse import Pulse
@@ -197,14 +199,13 @@ def build_assembly(parts: ProcessParts) -> AssemblyService:
     redis = parts.redis.client
     model = parts.model
     reader = AuthoredReader(store, redis, frozenset(settings.authored_core), model.embedder.manifest.family)
-    cascade = calibrated_cascade(model.embedder, settings.models_dir) if settings.search_tiers == "cascade" else None
     builder = ContextBuilder(
         retriever=Retriever(
             store=store,
             embedder=QueryVectorCache(model.embedder),
             analyser=model.analyser,
             executor=model.executor,
-            cascade=cascade,
+            cascade=choose_cascade(parts),
         ),
         redis=redis,
         partitions=settings.partitions,
@@ -216,6 +217,14 @@ def build_assembly(parts: ProcessParts) -> AssemblyService:
         check_invariants=settings.check_invariants,
     )
     return AssemblyService(builder, build_traces(parts), system_clock, settings.assemble_deadline_ms)
+
+
+def choose_cascade(parts: ProcessParts) -> Cascade | None:
+    """Returns the tiers to search one after another, where the profile asks for it and they are calibrated."""
+    if parts.profile.search_tiers != "cascade":
+        return None
+    cascade = calibrated_cascade(parts.model.embedder, parts.settings.models_dir)
+    return replace(cascade, deadline_ms=parts.profile.cascade_deadline_ms) if cascade.lower else None
 
 
 async def open_authored(parts: ProcessParts) -> tuple[AuthoredDocuments, Background]:

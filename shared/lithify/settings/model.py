@@ -181,8 +181,10 @@ class Settings(BaseSettings):
         24, ge=1, le=8760, description="Hours the receipt of a search or assemble is kept, 1 to 8760."
     )
 
-    search_tiers: Literal["full", "cascade"] = Field(
-        "full", description="Search whole vectors at once (full) or short prefixes first (cascade)."
+    search_tiers: Literal["full", "cascade"] | None = Field(
+        None,
+        description="Search whole vectors at once (full) or calibrated prefixes first (cascade); "
+        "unset takes the profile's.",
     )
     assemble_deadline_ms: int = Field(
         2_000,

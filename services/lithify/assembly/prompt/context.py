@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Final, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
@@ -30,15 +30,11 @@ from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_h
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.scoring import Scored, coarse_cut, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
-from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question
+from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question, trust_indicator
 from lithify.memory.turn import Turn, sort_chronologically
 
 Order = Literal["time", "score"]
 RankedT = TypeVar("RankedT", bound=Ranked)
-
-# Of the places on the final list. A question about one conversation still gets half of them from it before any other
-# source has its turn, and the rest as far as the others leave them free.
-SHARE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +141,17 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
 
 
 def temporal_query(query: str, profile: Profile) -> TemporalQuery:
-    """Reads what a question asks about time.
-
-    The sources' profile keeps their guard to the letter; elsewhere the question has to ask for a time as well.
-    """
-    read = read_temporal_query(query, profile.temporal_threshold)
-    return read if profile.history == "session" else require_time_question(read, query)
+    """Reads what a question asks about time, under the guard of the profile; that of the sources knows no filler."""
+    read = read_temporal_query(
+        query,
+        profile.temporal_threshold,
+        drop_filler=profile.temporal_guard != "indicator",
+        weights=profile.indicator,
+        max_slots=profile.max_slots,
+    )
+    if profile.temporal_guard == "indicator":
+        return trust_indicator(read, profile.temporal_threshold)
+    return require_time_question(read, query) if profile.temporal_guard == "question" else read
 
 
 def settle_fixed(
@@ -194,16 +195,16 @@ def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, 
 
 
 def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
-    """Picks C2, one copy of each turn; the sources' profile knows no share of a source, nor sessions to protect."""
+    """Picks C2, one copy of each turn, of every source its share where the profile knows one."""
     distinct = distinct_turns(ranked)
-    if profile.history == "session":
+    if profile.source_share is None:
         return distinct[: profile.final_size]
-    return spread_sources(distinct, sources, profile.final_size)
+    return spread_sources(distinct, sources, profile.final_size, profile.source_share)
 
 
-def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int) -> list[RankedT]:
+def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int, share: float) -> list[RankedT]:
     """Picks the best `size`, in their order; what a source holds beyond its share comes in where places stay free."""
-    cap = max(1, int(size * SHARE))
+    cap = max(1, int(size * share))
     seen: dict[str, int] = defaultdict(int)
     within: list[int] = []
     beyond: list[int] = []

@@ -28,11 +28,11 @@ class SlotMeanings:
     executor: Executor
 
     async def read(self, scope: TenantScope, temporal: TemporalQuery, ids: Sequence[str]) -> SlotCosines | None:
-        """Returns cosines by record id; None where words must do: the guard refuses, or vectors carry no meaning.
+        """Returns cosines by record id; None where there is nothing to compare, or vectors carry no meaning.
 
         Raises Unavailable if the store or the model does not answer.
         """
-        if not temporal.guard.applies or self.embedder.manifest.name == HASH_PROFILE:
+        if not (temporal.guard.applies and temporal.slots) or self.embedder.manifest.name == HASH_PROFILE:
             return None
         slots = await self._embed(temporal.slots)
         records = await self.store.fetch(scope, COLLECTION, ids, with_vectors=(FULL_TIER,))

@@ -32,7 +32,7 @@ def frequency(access_count: npt.ArrayLike, max_access: float) -> FloatArray:
     counts = np.maximum(finite(access_count), 0.0)
     highest = max(float(finite(max_access)), float(counts.max(initial=0.0)))
     used: FloatArray = np.log1p(counts) / np.log(2.0 + highest)
-    return used
+    return np.minimum(used, 1.0)  # of huge counts the two logarithms are rounded apart
 
 
 def authored_value(authority: Numbers, authored: npt.ArrayLike) -> FloatArray:

@@ -33,9 +33,12 @@ class PerScope(NamedTuple):
 
 _POSITIONS = {Scope.SESSION: 0, Scope.HISTORY: 1, Scope.USER: 2, Scope.GLOBAL: 3}
 
-# The sources know three scopes; history lies between session and durable memory in both rows.
-SCOPE_WEIGHTS = PerScope(session=1.0, history=0.8, user=0.6, shared=0.3)
-SCOPE_RATES = PerScope(session=1e-4, history=3e-5, user=1e-5, shared=2e-6)  # λ_s per second
+# The sources know three scopes: whatever is the user's and not of this session counts as durable memory (spec 01 §3).
+SCOPE_WEIGHTS = PerScope(session=1.0, history=0.6, user=0.6, shared=0.3)
+SCOPE_RATES = PerScope(session=1e-4, history=1e-5, user=1e-5, shared=2e-6)  # λ_s per second
+# With a scope of its own, history lies between session and durable memory in both rows.
+FOUR_SCOPE_WEIGHTS = SCOPE_WEIGHTS._replace(history=0.8)
+FOUR_SCOPE_RATES = SCOPE_RATES._replace(history=3e-5)
 
 
 class Kind(StrEnum):

@@ -21,7 +21,13 @@ from lithify.memory.bounds import (
     number_or,
 )
 from lithify.memory.ranking.authority import AUTHORITY_WEIGHTS, QUALITY_WEIGHT, AuthorityWeights
-from lithify.memory.ranking.candidate import SCOPE_RATES, SCOPE_WEIGHTS, PerScope
+from lithify.memory.ranking.candidate import (
+    FOUR_SCOPE_RATES,
+    FOUR_SCOPE_WEIGHTS,
+    SCOPE_RATES,
+    SCOPE_WEIGHTS,
+    PerScope,
+)
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.recency import HALF_LIFE_DAYS
 from lithify.memory.ranking.relevance import COSINE_ONLY, RECALL_WEIGHTS, RelevanceWeights
@@ -31,6 +37,11 @@ MIN_COARSE = 8
 # However large the budget: a question that needs more than this many turns is not a question.
 MOST_HITS = 128
 RESERVE_TOLERANCE = 1e-9  # 0.4 + 0.3 + 0.3 is not exactly 1 in binary
+
+AtLeastOne = Annotated[float, Within(1.0)]
+Attenuation = Annotated[float, Within(SMALLEST_HOP, 1.0 - SMALLEST_HOP)]
+# When the selector of spec 09 takes over: by ξ alone, if events can be told apart, or if a time is asked for as well.
+TemporalGuard = Literal["indicator", "events", "question"]
 
 
 class HybridWeights(NamedTuple):
@@ -59,6 +70,21 @@ class TemporalWeights(NamedTuple):
 TEMPORAL_WEIGHTS = TemporalWeights()
 
 
+class IndicatorWeights(NamedTuple):
+    """How much each label of a question about time adds to ξ, and the sum at which it is 1 (spec 09 §1)."""
+
+    how_many_days: Share = 1.0
+    how_long: Share = 0.9
+    before_or_after: Share = 0.8
+    first_or_earlier: Share = 0.8
+    since_or_between: Share = 0.7
+    when_did: Share = 0.7
+    saturation: Positive = 1.5
+
+
+INDICATOR_WEIGHTS = IndicatorWeights()
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Field defaults are the sources' constants. Use `normalise()` on anything that was configured."""
@@ -66,15 +92,16 @@ class Profile:
     name: str
     # what is searched
     history: Literal["session", "user"] = "session"  # whether the user's other sessions are candidates
+    search_tiers: Literal["full", "cascade"] = "cascade"  # whole vectors at once, or calibrated prefixes first
+    cascade_deadline_ms: Positive = 50.0  # after which a cascade asks the full tier only
     top_k: Size = 8
     k1: Size | None = None  # coarse candidates; unset means max(2 · top_k, 8)
     k2: Size | None = None  # survivors of the second pass; unset means top_k
     leg_hits: Size | None = None  # hits each search leg gives an assembly; unset means as many as coarse candidates
-    tokens_per_hit: Annotated[float, Within(1.0)] | None = (
-        None  # more of them where the budget has more room than this for each
-    )
+    tokens_per_hit: AtLeastOne | None = None  # more of them where the budget has more room than this for each
     passage_share: Share = 1.0  # of them, the best that are judged with the turns around them
     similarity_floor: Cosine = 0.20  # θ1
+    source_share: Share | None = None  # of the final places, those for one source while others want them; unset: all
     raw_history: bool = False  # whether turns stay searchable after their compaction, beside their summaries
     # how it is scored
     relevance: RelevanceWeights = COSINE_ONLY
@@ -88,7 +115,7 @@ class Profile:
     kappa: NotNegative = 0.3
     authority: AuthorityWeights = AUTHORITY_WEIGHTS
     authority_rate: NotNegative = 1e-5  # λ_r per second
-    hop_attenuation: Annotated[float, Within(SMALLEST_HOP, 1.0 - SMALLEST_HOP)] = 0.5  # η_hop
+    hop_attenuation: Attenuation = 0.5  # η_hop
     hop_floor: Share = 0.15  # θ_hop
     mmr_lambda: Share | None = None  # unset: no diversity step
     decay_half_life_days: Positive | None = None  # unset: no time decay
@@ -105,13 +132,16 @@ class Profile:
     passage_gap: Size = 2  # positions between neighbours that are shown together, at most
     # the temporal selector of spec 09
     temporal: TemporalWeights = TEMPORAL_WEIGHTS
+    indicator: IndicatorWeights = INDICATOR_WEIGHTS
     temporal_threshold: Share = 0.3  # θ_ξ
+    temporal_guard: TemporalGuard = "indicator"
+    max_slots: Size = 4  # of E(q)
     slot_threshold: Share = 0.5  # θ_e
     recovery_floor: Share = 0.15  # θ_rec
     recovery_size: Count = 10  # k_rec
     coverage_size: Size = 3  # k_cov
     coverage_floor: Share = 0.10  # θ_stop
-    temporal_fill: bool = True  # fill what the temporal picks leave of the budget (X48)
+    temporal_fill: bool = False  # fill what the temporal picks leave of the budget (X48)
 
     @property
     def coarse_size(self) -> int:
@@ -146,6 +176,12 @@ SEED = Profile(name="seed")
 RECALL = Profile(
     name="recall",
     history="user",
+    # On embedded and served engines alike, prefixes first are slower and find less (docs/store.md).
+    search_tiers="full",
+    scope_weights=FOUR_SCOPE_WEIGHTS,
+    scope_rates=FOUR_SCOPE_RATES,
+    # A question about one conversation still gets half of the places from it before any other source has its turn.
+    source_share=0.5,
     # Deep enough that the packed context, not the candidate list, ends the recall of a large budget.
     top_k=32,
     k1=256,
@@ -171,6 +207,9 @@ RECALL = Profile(
     latest_half_life_days=HALF_LIFE_DAYS,
     # Hosts that ask for a budget mean the memory part, not their whole window.
     budget_fraction=1.0,
+    # A word like "after" does not make a question one about time; and what three picks leave free is not left empty.
+    temporal_guard="question",
+    temporal_fill=True,
     hard_fraction=0.4,  # the recommended reserve (spec 08 §1)
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lithify.memory.ranking.cues import asks_when
+from lithify.memory.ranking.profile import INDICATOR_WEIGHTS, IndicatorWeights
 
 MAX_SLOTS = 4
 SLOT_COSINE = 0.50
@@ -31,7 +32,6 @@ _STOP_TERMS = frozenset(
 # "How many days were there between …" opens with a clause that names no event (spec 09, property 9).
 _FILLER_TERMS = frozenset({"were", "was", "had", "been", "there", "passed"})
 XI_THRESHOLD = 0.3
-_XI_SATURATION = 1.5
 SATURATION = 3  # distinct anchors that make the density 1
 
 _MONTH = (
@@ -59,13 +59,13 @@ _ANCHOR = re.compile(
 )
 
 
-def event_slots(query: str, drop_filler: bool = True) -> tuple[str, ...]:
-    """Returns at most four short phrases; ``drop_filler=False`` also keeps phrases made of auxiliary words only."""
+def event_slots(query: str, drop_filler: bool = True, limit: int = MAX_SLOTS) -> tuple[str, ...]:
+    """Returns at most `limit` short phrases; ``drop_filler=False`` also keeps phrases made of auxiliary words only."""
     text = query.lower()
     phrases = [phrase for clause in _BOUNDARY.split(text) for phrase in _phrases(_content_terms(clause))]
     slots = _unique(phrases or [_content_terms(text)[:_SLOT_TERMS]])
     kept = [slot for slot in slots if not (drop_filler and _FILLER_TERMS.issuperset(slot))]
-    return tuple(" ".join(slot) for slot in kept if slot)[:MAX_SLOTS]
+    return tuple(" ".join(slot) for slot in kept if slot)[:limit]
 
 
 def offers_two_sides(query: str) -> bool:
@@ -129,6 +129,7 @@ class Reason(StrEnum):
     """It says why the guard let the coverage selector run, or did not; it is traced with every assembly."""
 
     INACTIVE = "inactive"
+    INDICATOR = "indicator"
     NO_STRONG_LABEL = "no_strong_label"
     SLOT_COUNT = "slot_count"
     TWO_EVENTS = "two_events"
@@ -156,32 +157,40 @@ def _cue(words: str) -> re.Pattern[str]:
 
 
 # "which came first" needs no pattern of its own: its last word fires the label.
-_CUES: tuple[tuple[Label, re.Pattern[str], float], ...] = (
-    (Label.HOW_MANY_DAYS, _cue(r"how\s+many\s+days"), 1.0),
-    (Label.HOW_LONG, _cue(r"how\s+long"), 0.9),
-    (Label.BEFORE_OR_AFTER, _cue("before|after"), 0.8),
-    (Label.FIRST_OR_EARLIER, _cue("first|earlier"), 0.8),
-    (Label.SINCE_OR_BETWEEN, _cue("since|between"), 0.7),
-    (Label.WHEN_DID, _cue(r"when\s+did"), 0.7),
-)
+_CUES = {
+    Label.HOW_MANY_DAYS: _cue(r"how\s+many\s+days"),
+    Label.HOW_LONG: _cue(r"how\s+long"),
+    Label.BEFORE_OR_AFTER: _cue("before|after"),
+    Label.FIRST_OR_EARLIER: _cue("first|earlier"),
+    Label.SINCE_OR_BETWEEN: _cue("since|between"),
+    Label.WHEN_DID: _cue(r"when\s+did"),
+}
 _ORDER = _cue(r"before\s+or\s+after|(?:came|happened|comes|was)\s+(?:first|earlier)")
 _DISTANCE_LABELS = frozenset({Label.HOW_MANY_DAYS, Label.HOW_LONG, Label.BEFORE_OR_AFTER, Label.SINCE_OR_BETWEEN})
 
 
 def temporal_labels(query: str) -> tuple[Label, ...]:
-    return tuple(label for label, pattern, _ in _CUES if pattern.search(query))
+    return tuple(label for label, pattern in _CUES.items() if pattern.search(query))
 
 
-def temporal_indicator(labels: tuple[Label, ...]) -> float:
+def temporal_indicator(labels: tuple[Label, ...], weights: IndicatorWeights = INDICATOR_WEIGHTS) -> float:
     """Returns ξ in [0, 1]; each label counts once however often it occurs."""
-    return min(sum(weight for label, _, weight in _CUES if label in labels) / _XI_SATURATION, 1.0)
+    fired: list[float] = [getattr(weights, label.name.lower()) for label in _CUES if label in labels]
+    return min(sum(fired) / weights.saturation, 1.0)
 
 
-def read_temporal_query(query: str, threshold: float = XI_THRESHOLD, drop_filler: bool = True) -> TemporalQuery:
+def read_temporal_query(
+    query: str,
+    threshold: float = XI_THRESHOLD,
+    *,
+    drop_filler: bool = True,
+    weights: IndicatorWeights = INDICATOR_WEIGHTS,
+    max_slots: int = MAX_SLOTS,
+) -> TemporalQuery:
     """Reads all that the words of a question say about time; ``drop_filler`` is that of `event_slots`."""
     labels = temporal_labels(query)
-    xi = temporal_indicator(labels)
-    slots = event_slots(query, drop_filler)
+    xi = temporal_indicator(labels, weights)
+    slots = event_slots(query, drop_filler, max_slots)
     guard = decide_guard(labels, xi, len(slots), threshold)
     comparison = guard.reason is Reason.EARLIEST_EVENT and offers_two_sides(query)
     return TemporalQuery(labels=labels, xi=xi, slots=slots, guard=guard, comparison=comparison)
@@ -197,6 +206,12 @@ def require_time_question(read: TemporalQuery, query: str) -> TemporalQuery:
     if not read.guard.applies or asks_for_time(query):
         return read
     return replace(read, guard=Guard(False, Reason.NO_TIME_ASKED), comparison=False)
+
+
+def trust_indicator(read: TemporalQuery, threshold: float = XI_THRESHOLD) -> TemporalQuery:
+    """Returns the same with the guard of the sources, who ask for ξ and nothing else (seed 9.8, X47)."""
+    is_active = read.xi >= threshold
+    return replace(read, guard=Guard(is_active, Reason.INDICATOR if is_active else Reason.INACTIVE))
 
 
 def decide_guard(labels: tuple[Label, ...], xi: float, slot_count: int, threshold: float = XI_THRESHOLD) -> Guard:

@@ -32,6 +32,6 @@ def test_the_default_models_tokenizer_can_count(models_dir: Path) -> None:
 def test_a_source_may_use_places_the_others_leave_free() -> None:
     ranked = [Projected(candidate(key), 1.0, 1.0) for key in ("a1", "a2", "a3", "b1", "a4")]
     sources = {item.candidate.id: item.candidate.id[0] for item in ranked}
-    assert [item.candidate.id for item in spread_sources(ranked, sources, 4)] == ["a1", "a2", "a3", "b1"]
-    assert [item.candidate.id for item in spread_sources(ranked, sources, 2)] == ["a1", "b1"]
-    assert [item.candidate.id for item in spread_sources(ranked, {}, 2)] == ["a1", "a2"]
+    assert [item.candidate.id for item in spread_sources(ranked, sources, 4, 0.5)] == ["a1", "a2", "a3", "b1"]
+    assert [item.candidate.id for item in spread_sources(ranked, sources, 2, 0.5)] == ["a1", "b1"]
+    assert [item.candidate.id for item in spread_sources(ranked, {}, 2, 0.5)] == ["a1", "a2"]

@@ -34,7 +34,14 @@ def test_the_seed_keeps_the_constants_of_the_sources() -> None:
     assert (rates.session, rates.user, rates.shared) == (1e-4, 1e-5, 2e-6)
     assert (SEED.temporal_threshold, SEED.slot_threshold, SEED.recovery_floor) == (0.3, 0.5, 0.15)
     assert (SEED.recovery_size, SEED.coverage_size, SEED.coverage_floor) == (10, 3, 0.1)
-    assert SEED.history == "session"
+    assert (SEED.history, SEED.source_share, SEED.search_tiers, SEED.cascade_deadline_ms) == (
+        "session",
+        None,
+        "cascade",
+        50.0,
+    )
+    assert SEED.indicator == (1.0, 0.9, 0.8, 0.8, 0.7, 0.7, 1.5)
+    assert (SEED.temporal_guard, SEED.temporal_fill, SEED.max_slots) == ("indicator", False, 4)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -44,10 +51,15 @@ def test_shipped_profiles_are_normalised(profile: Profile) -> None:
     assert profile.decay_half_life_days is None
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_history_weighs_between_session_and_durable_memory(profile: Profile) -> None:
-    for values in (profile.scope_weights, profile.scope_rates):
+def test_history_weighs_between_session_and_durable_memory_where_it_is_a_scope() -> None:
+    for values in (RECALL.scope_weights, RECALL.scope_rates):
         assert values.of(Scope.SESSION) > values.of(Scope.HISTORY) > values.of(Scope.USER) > values.of(Scope.GLOBAL)
+
+
+def test_the_seed_knows_three_scopes() -> None:
+    """Spec 01 §3: what is the user's and not of this session is durable memory."""
+    for values in (SEED.scope_weights, SEED.scope_rates):
+        assert values.of(Scope.SESSION) > values.of(Scope.HISTORY) == values.of(Scope.USER) > values.of(Scope.GLOBAL)
 
 
 def test_age_decides_in_the_seed_but_not_in_recall() -> None:

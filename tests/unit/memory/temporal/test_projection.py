@@ -167,14 +167,14 @@ def test_meaning_alone_can_cover_a_slot() -> None:
 def test_what_the_picks_leave_is_filled_in_the_standard_order() -> None:
     candidates = [turn(f"r{i}", "visa", 0.9 - i / 100, ("linked",) if i == 0 else ()) for i in range(6)]
     candidates.append(turn("linked", "an old note", 0.1))
-    filled = project(candidates, VISA, SEED)
+    filled = project(candidates, VISA, replace(SEED, temporal_fill=True))
     assert ids(filled.order) == ["r0", "r1", "r2", "r3", "r4", "r5", "linked"]
 
 
 def test_without_filling_only_picks_and_hops_remain() -> None:
     candidates = [turn(f"r{i}", "visa", 0.9 - i / 100, ("linked",) if i == 0 else ()) for i in range(6)]
     candidates.append(turn("linked", "an old note", 0.1))
-    bare = project(candidates, VISA, replace(SEED, temporal_fill=False))
+    bare = project(candidates, VISA, SEED)
     assert ids(bare.order) == ["r0", "r1", "r2", "linked"]
     assert [p.sigma for p in bare.order] == sorted((p.sigma for p in bare.order), reverse=True)
 

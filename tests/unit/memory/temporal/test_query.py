@@ -1,11 +1,14 @@
 """Questions about time: indicator, slots, guard and anchors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lithify.memory.ranking.profile import IndicatorWeights
 from lithify.memory.temporal.query import (
     MAX_SLOTS,
     XI_THRESHOLD,
@@ -20,6 +23,7 @@ from lithify.memory.temporal.query import (
     require_time_question,
     temporal_indicator,
     temporal_labels,
+    trust_indicator,
 )
 
 VISA = "How many days did I wait to get the visa after mailing the passport?"
@@ -206,3 +210,16 @@ def test_a_question_that_only_names_an_event_is_no_question_about_time(query: st
     told = require_time_question(read, query)
     assert told.guard == Guard(False, Reason.NO_TIME_ASKED)
     assert (told.slots, told.xi) == (read.slots, read.xi)
+
+
+@pytest.mark.parametrize("query", ["What did Mia realise after the charity race?", "When did I adopt Biscuit?", FAIR])
+def test_the_guard_of_the_sources_asks_for_the_indicator_alone(query: str) -> None:
+    read = read_temporal_query(query, drop_filler=False)
+    assert trust_indicator(read) == replace(read, guard=Guard(True, Reason.INDICATOR))
+    assert trust_indicator(read_temporal_query(CAFE)).guard == Guard(False, Reason.INACTIVE)
+
+
+def test_labels_and_slots_can_be_weighed_and_limited_otherwise() -> None:
+    deaf = IndicatorWeights(first_or_earlier=0.1)
+    assert read_temporal_query(COURSE, weights=deaf).guard == Guard(False, Reason.INACTIVE)
+    assert read_temporal_query(COURSE, max_slots=1).slots == read_temporal_query(COURSE).slots[:1]
