@@ -22,7 +22,7 @@ def compose_stable(rules: Rules, instructions: Sequence[Candidate], terms: Terms
     known = replace(ingredients, candidates=instructions)
     packed = pack_context(replace(planned, ingredients=known, advice=newest_first), {}, None)
     composition = replace(packed.composition, guidance=packed.composition.guidance[::-1])
-    return replace(packed, composition=composition, text="".join(block.text for block in composition.blocks()))
+    return replace(packed, composition=composition, text=composition.text)
 
 
 def make_unscored(candidate: Candidate) -> Scored:
@@ -31,10 +31,15 @@ def make_unscored(candidate: Candidate) -> Scored:
 
 
 def leave_to_fresh(ingredients: Ingredients, terms: Terms, stable: Context) -> tuple[Ingredients, Terms]:
-    """Returns what is left to be said after the stable part, and the tokens left for it."""
+    """Returns what is left to be said after the stable part, and the tokens left for it.
+
+    Where the rules take the whole budget, nothing else is said.
+    """
+    left = terms.tau - stable.tokens
+    if left <= 0.0:
+        return Ingredients(ingredients.query, session=ingredients.session), replace(terms, tau=0.0)
     advised = {item.source_turn for item in stable.composition.guidance if item.source_turn}
     candidates = [
         one for one in ingredients.candidates if one.kind is not Kind.GUIDANCE and one.source_turn not in advised
     ]
-    left = max(0.0, terms.tau - stable.tokens)
     return replace(ingredients, hard=(), soft=(), candidates=candidates), replace(terms, tau=left)

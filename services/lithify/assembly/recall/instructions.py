@@ -30,9 +30,10 @@ class StandingInstructions:
 
 
 def distinct_instructions(records: Iterable[Record]) -> list[Candidate]:
-    """Returns each instruction once, where it was said last, oldest first."""
-    candidates = [make_candidate(r.id, MemoryRecord.from_payload(r.payload), None, Signals()) for r in records]
-    latest = {" ".join(one.text.split()): one for one in sort_by_time(candidates)}
+    """Returns each instruction that still holds, once, where it was said last, oldest first."""
+    candidates = (make_candidate(r.id, MemoryRecord.from_payload(r.payload), None, Signals()) for r in records)
+    holding = (one for one in candidates if one.superseded_by is None)
+    latest = {" ".join(one.text.split()): one for one in sort_by_time(holding)}
     return sort_by_time(latest.values())
 
 

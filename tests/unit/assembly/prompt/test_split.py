@@ -90,6 +90,14 @@ def test_the_fresh_part_says_nothing_of_the_stable_one() -> None:
     assert [entry.id for block in context_blocks(fresh) for entry in block.entries] == ["t1", "fact"]
 
 
+def test_rules_that_take_the_whole_budget_leave_nothing_to_say() -> None:
+    known = rules(*(f"Never forget the harbour rule number {n}." for n in range(40)))
+    given_ = Ingredients("harbour", [turn("t1")], candidates=[candidate("fact", "the harbour is open")])
+    stable, fresh = split(known, given_, terms(100))
+    assert all(one.text in stable.text for one in known.hard)
+    assert fresh.text == ""
+
+
 def test_an_instruction_that_was_repeated_stands_once_where_it_was_said_last() -> None:
     said = [(3, "Be brief."), (1, "Be  brief."), (2, "Be kind.")]
     memories = [MemoryRecord("t", "u", "guidance", "user", text, ts, event_id=f"e{ts}") for ts, text in said]
