@@ -92,3 +92,14 @@ def test_of_two_equal_turns_one_message_stands_for_the_newer(node: NodeProcess) 
     answer = ask(node, "nils", "now", [{"role": "user", "content": "Yes, please."}], query="")
     tail = [entry["event_id"] for block in answer["blocks"] for entry in block["entries"]]
     assert tail == ["nils-0", "nils-1"]
+
+
+def test_a_history_of_thousands_of_messages_is_answered_in_time(node: NodeProcess) -> None:
+    tell(node, "olga", "now")
+    talk = [{"role": role, "content": text} for role, text in TALK]
+    noise = [{"role": "tool", "content": f"line {n} of the log " * 20} for n in range(4000)]
+    messages = [*noise, *talk, {"role": "user", "content": QUESTION}]
+    answer = ask(node, "olga", "now", messages)
+    assert entries(answer) == []
+    assert answer["degraded"] == []
+    assert answer["messages"] == messages
