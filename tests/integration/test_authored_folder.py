@@ -133,7 +133,7 @@ async def test_a_deleted_file_takes_its_records_along(documents: AuthoredDocumen
 async def test_a_file_that_cannot_be_a_document_leaves_the_earlier_version_in_force(
     documents: AuthoredDocuments, folder: Path, mistake: bytes
 ) -> None:
-    guarded = documents_on(documents.store, documents.redis, documents.embedder, reserve=Reserve(0.4, 1000))
+    guarded = documents_on(documents.store, documents.redis, documents.embedder, reserve=Reserve(1000))
     (folder / "AGENTS.md").write_text("- one\n")
     watch = await synced(guarded, folder)
     (folder / "AGENTS.md").write_bytes(mistake)
@@ -152,11 +152,11 @@ async def test_names_the_store_cannot_take_do_not_stop_the_others(documents: Aut
 async def test_rules_that_outgrow_the_reserve_at_start_are_left_to_the_startup_check(
     documents: AuthoredDocuments, folder: Path
 ) -> None:
-    reserve = Reserve(0.4, 1000)
+    reserve = Reserve(1000)
     guarded = documents_on(documents.store, documents.redis, documents.embedder, reserve=reserve)
     (folder / "AGENTS.md").write_text("- " + "x" * 1604)
     await synced(guarded, folder)
-    with pytest.raises(Misconfigured, match=r"401 tokens, 400 are allowed .*AGENTS\.md"):
+    with pytest.raises(Misconfigured, match=r"403 tokens as they are shown, a prompt of 1000 has .*AGENTS\.md"):
         await check_startup(documents.store, CORE, reserve)
 
 

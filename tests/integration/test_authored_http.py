@@ -29,7 +29,7 @@ MARKDOWN = {"content-type": "text/markdown"}
 
 @pytest.fixture
 def documents(memories: VectorStore, redis: Redis, hash_embedder: HashEmbedder) -> AuthoredDocuments:
-    return documents_on(memories, redis, hash_embedder, reserve=Reserve(0.4, 1000))
+    return documents_on(memories, redis, hash_embedder, reserve=Reserve(1000))
 
 
 def client_of(documents: AuthoredDocuments, access: Access) -> httpx.AsyncClient:
@@ -91,7 +91,7 @@ async def test_names_may_be_paths(http: httpx.AsyncClient) -> None:
         ("/a.md", "application/json", b'{"text": "\\ud800"}', 400, "JSON"),
         ("/a.md", "application/pdf", b"x", 415, "text/markdown"),
         ("/a%23000001", "text/markdown", b"x", 422, "name"),
-        ("/AGENTS.md", "text/markdown", b"- " + b"x" * 1604, 422, "401 tokens, 400 are allowed"),
+        ("/AGENTS.md", "text/markdown", b"- " + b"x" * 1604, 422, "403 tokens as they are shown, a prompt of 1000 has"),
     ],
 )
 async def test_what_cannot_be_a_document_is_refused_and_leaves_nothing(

@@ -232,9 +232,7 @@ async def open_authored(parts: ProcessParts) -> tuple[AuthoredDocuments, Backgro
     settings = parts.settings
     model = parts.model
     core = frozenset(settings.authored_core)
-    # A share alone says nothing before a budget is known; without one there is nothing to check at start.
-    share = parts.profile.hard_fraction if settings.startup_budget else None
-    reserve = Reserve(share, settings.startup_budget)
+    reserve = Reserve(settings.startup_budget, parts.profile, load_counter(settings.token_counter).count)
     documents = AuthoredDocuments(
         store=parts.store,
         embedder=model.embedder,

@@ -31,7 +31,7 @@ from lithify.streams.generations import AUTHORED, bump
 
 T = TypeVar("T")
 
-UNRESERVED: Final = Reserve(None, None)
+UNRESERVED: Final = Reserve(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class AuthoredDocuments:
         return [document.name for document in stale]
 
     async def _check_reserve(self, scope: TenantScope, parts: AuthoredDocument) -> None:
-        if not parts.hard or self.reserve.share is None:
+        if not parts.hard or self.reserve.budget is None:
             return
         others = [document for document in await self.all(scope) if document.name != parts.source_doc]
         library = await self._run_aside(partial(build_library, others, self.core))

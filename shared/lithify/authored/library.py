@@ -9,7 +9,10 @@ from lithify.authored.document import AuthoredText
 from lithify.authored.records import DOCUMENTS, document_id, read_document, shared_scope
 from lithify.errors import Misconfigured
 from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
+from lithify.memory.prompt.rendering import TokenCounter
+from lithify.memory.ranking.profile import RECALL, Profile
 from lithify.memory.rulebook.document import AuthoredLibrary, check_hard_reserve, partition_document
+from lithify.memory.tokens import estimate_lines
 from lithify.store import VectorStore
 from lithify.store.memory_record import COLLECTION
 
@@ -18,14 +21,16 @@ PAGE: Final = 16  # at most 4 MiB of text at once
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """α1 of the profile and the smallest budget hosts ask with; a share of None reserves nothing."""
+    """The smallest budget hosts ask with, and how their prompts are divided; without a budget nothing is checked."""
 
-    share: float | None
     budget: int | None
+    profile: Profile = RECALL
+    count: TokenCounter = estimate_lines
 
     def check(self, library: AuthoredLibrary) -> None:
         """Raises Misconfigured with both numbers and the largest documents."""
-        check_hard_reserve(library.hard, self.share, self.budget)
+        if self.budget is not None:
+            check_hard_reserve(library.hard, self.budget, self.profile, self.count)
 
 
 def build_library(documents: Iterable[AuthoredText], core: Collection[str], generation: int = 0) -> AuthoredLibrary:

@@ -89,7 +89,7 @@ def _scores(evidence: Evidence) -> Iterator[str]:
 
 
 def _hops(evidence: Evidence) -> Iterator[str]:
-    direct = {item.candidate.id for item in evidence.projected if not item.parents}
+    direct = {row.candidate.id for row in evidence.scored}
     if not all(direct.issuperset(item.parents) for item in evidence.projected):
         yield "8: a hop starts from a hop"
 

@@ -34,18 +34,19 @@ class Projected:
 
 
 def plan_hops(parents: Sequence[Scored], profile: Profile) -> list[Hop]:
-    """Returns targets of `parents` (best first) that are not parents themselves and reach the hop floor.
+    """Returns targets of `parents` (best first) that reach the hop floor and score higher than by themselves.
 
     Only direct results are parents, so the depth is one and cycles end by themselves.
     """
-    direct = {parent.candidate.id for parent in parents}
+    direct = {parent.candidate.id: parent.score for parent in parents}
     sources: dict[str, list[Scored]] = {}
     for parent in parents:
         for target in dict.fromkeys(parent.candidate.hop_targets):
-            if target not in direct:
+            if target != parent.candidate.id:
                 sources.setdefault(target, []).append(parent)
     hops = (_hop(target, links, profile.hop_attenuation) for target, links in sources.items())
-    return sorted((h for h in hops if h.score >= profile.hop_floor), key=lambda h: (-h.score, h.target))
+    worthy = (hop for hop in hops if hop.score >= profile.hop_floor and hop.score > direct.get(hop.target, 0.0))
+    return sorted(worthy, key=lambda h: (-h.score, h.target))
 
 
 def merge_projection(
@@ -56,8 +57,11 @@ def merge_projection(
     `retrievable` maps ids to any records of the variant corpus (X44): never rules, never the tail. A memory
     that is in both lists keeps its higher σ.
     """
+    similarity = {item.candidate.id: item.similarity for item in direct}
     fetched = [
-        Projected(retrievable[hop.target], hop.score, 0.0, hop.parents) for hop in hops if hop.target in retrievable
+        Projected(retrievable[hop.target], hop.score, similarity.get(hop.target, 0.0), hop.parents)
+        for hop in hops
+        if hop.target in retrievable
     ]
     return distinct_turns(sorted([*direct, *fetched], key=_projection_key))
 

@@ -8,10 +8,13 @@ from enum import IntEnum
 from hashlib import sha256
 
 from lithify.errors import Invalid, Misconfigured
-from lithify.memory.prompt.budget import TOLERANCE
+from lithify.memory.prompt.budget import TOLERANCE, Budgets, memory_budget
+from lithify.memory.prompt.composition import compose_fixed, rule_item
+from lithify.memory.prompt.rendering import Frames, TokenCounter
+from lithify.memory.ranking.profile import Profile
 from lithify.memory.rulebook.blocks import BlockKind, FrontMatter, MarkdownBlock, read_blocks, read_front_matter
 from lithify.memory.rulebook.deontic import LEXICON_VERSION, modality
-from lithify.memory.tokens import estimate_tokens
+from lithify.memory.tokens import estimate_lines, estimate_tokens
 
 LARGEST_NAMED = 3  # documents the error lists; enough to know where to cut
 
@@ -153,30 +156,38 @@ def authored_cache_key(raw: bytes, tokenizer_id: str, *, core: bool, lexicon_ver
     return sha256(b"\x00".join((raw, *parts))).hexdigest()
 
 
-def check_hard_reserve(hard_rules: Iterable[AuthoredNode], share: float | None, budget: float | None) -> None:
-    """Raises `Misconfigured` if the hard rules of all documents together exceed share · budget (X33).
+def check_hard_reserve(
+    hard_rules: Iterable[AuthoredNode], token_budget: float, profile: Profile, count: TokenCounter = estimate_lines
+) -> None:
+    """Raises `Misconfigured` if a prompt of this budget could not serve the hard rules of all documents (X33).
 
-    `share` is α1 of a normalised profile, hence a fraction; unset it reserves nothing. `budget` is τ at start.
+    It composes such a prompt, so that whatever passes is never degraded by its rules at that budget.
     """
-    costs: Counter[str] = Counter()
-    for node in hard_rules:
-        costs[node.source_doc] += node.token_estimate
-    if share is None or not costs:
+    rules = [(node.source_doc, rule_item(node.record_id, node.text, count)) for node in hard_rules]
+    if not rules:
         return
-    if budget is None:
-        raise Misconfigured(
-            f"hard rules need {costs.total()} tokens and a hard share of {share:g} is set, "
-            "but no startup token budget is configured; set one or unset the share",
-        )
-    if costs.total() > share * budget + TOLERANCE:
-        raise Misconfigured(_over_reserve(costs, share, budget))
+    budgets = compose_fixed(
+        memory_budget(token_budget, profile),
+        hard=[item for _, item in rules],
+        soft=(),
+        base=(),
+        select_tail=lambda _target, _hardcap: (),
+        profile=profile,
+        count=count,
+        frames=Frames.at(0.0),  # every day costs the same
+    ).budgets
+    if budgets.is_degraded:
+        costs: Counter[str] = Counter()
+        for document, item in rules:
+            costs[document] += item.cost
+        raise Misconfigured(_over_reserve(costs, budgets, token_budget))
 
 
-def _over_reserve(costs: Counter[str], share: float, budget: float) -> str:
-    allowed = math.floor(share * budget + TOLERANCE)
+def _over_reserve(costs: Counter[str], budgets: Budgets, token_budget: float) -> str:
+    allowed = math.floor(min(reason.limit for reason in budgets.reasons) + TOLERANCE)
     ranked = sorted(costs.items(), key=lambda cost: (-cost[1], cost[0]))[:LARGEST_NAMED]
     largest = ", ".join(f"{name} ({tokens})" for name, tokens in ranked)
     return (
-        f"hard rules need {costs.total()} tokens, {allowed} are allowed ({share:g} of {budget:.0f}); "
-        f"largest documents: {largest}"
+        f"hard rules need {costs.total()} tokens as they are shown, a prompt of {token_budget:.0f} has {allowed} for "
+        f"them; largest documents: {largest}"
     )

@@ -36,6 +36,16 @@ def test_only_new_records_are_hopped_to() -> None:
     assert [item.candidate.id for item in projected] == ["p", "q", "x"]
 
 
+def test_a_weak_result_that_a_strong_one_links_to_keeps_the_larger_score() -> None:
+    """spec 08 §4: a document in both keeps the larger; as most results are direct where many are wanted."""
+    direct = [found("p", 0.9, "q"), found("other", 0.3), found("q", 0.08, "x")]
+    projected = merge_projection(
+        [Projected.of(s) for s in direct], plan_hops(direct, SEED), {s.candidate.id: s.candidate for s in direct}
+    )
+    assert [(p.candidate.id, p.sigma) for p in projected] == [("p", 0.9), ("q", pytest.approx(0.45)), ("other", 0.3)]
+    assert (projected[1].parents, projected[1].similarity) == (("p",), 0.08)
+
+
 def test_a_cycle_ends_after_one_step() -> None:
     """spec 08.7 (cycle)"""
     hops = plan_hops([found("p", 0.9, "x")], SEED)
@@ -80,9 +90,10 @@ def test_hops_stay_one_step_away_and_below_their_parents(
     everything: dict[str, Candidate] = {f"r{i}": candidate(f"r{i}") for i in range(10)}
     hops = plan_hops(parents, profile)
     for hop in hops:
-        assert hop.target not in scores
+        assert hop.score > scores.get(hop.target, 0.0)
+        assert hop.target not in hop.parents
         assert hop.score == profile.hop_attenuation * max(scores[parent] for parent in hop.parents)
         assert profile.hop_floor <= hop.score < 1.0
     merged = merge_projection([Projected.of(p) for p in parents], hops, everything)
-    assert len(merged) == len(parents) + len(hops)
+    assert len(merged) == len({*scores, *(hop.target for hop in hops)})
     assert [item.sigma for item in merged] == sorted((item.sigma for item in merged), reverse=True)

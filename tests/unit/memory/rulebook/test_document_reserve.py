@@ -1,4 +1,4 @@
-"""A process whose hard rules cannot fit refuses to start and says why (spec 06 §7)."""
+"""A process whose hard rules cannot fit refuses to start and says why, by the arithmetic of assembly (spec 06 §7)."""
 
 from dataclasses import replace
 
@@ -6,47 +6,68 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lithify.assembly.prompt.context import Ingredients, Terms, plan_context
+from lithify.authored import Rule
 from lithify.errors import Misconfigured
+from lithify.memory.prompt.budget import memory_budget
+from lithify.memory.prompt.composition import rule_item
+from lithify.memory.prompt.rendering import Frames, block_overhead
+from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.rulebook.document import AuthoredNode, check_hard_reserve, partition_document
 
 RULE = partition_document(b"- rule\n", "AGENTS.md", core=True).hard[0]
+OVERHEAD = block_overhead(frames=Frames.at(0.0))
+TEXTS = st.text(st.sampled_from("ab \n東&<"), min_size=1, max_size=400)
 
 
-def rules(**tokens: int) -> list[AuthoredNode]:
-    return [replace(RULE, source_doc=f"{name}.md", token_estimate=cost) for name, cost in tokens.items()]
+def rule(name: str, cost: int) -> AuthoredNode:
+    """Returns a rule that costs this much as it is shown."""
+    text = "x" * 4 * cost
+    while rule_item("", text).cost > cost:
+        text = text[:-1]
+    return replace(RULE, source_doc=f"{name}.md", text=text)
 
 
 def test_hard_rules_over_their_reserve_stop_the_start() -> None:
-    """spec 06.11"""
-    check_hard_reserve(rules(a=100, b=50), 0.3, 500)
-    with pytest.raises(Misconfigured, match=r"need 151 tokens, 150 are allowed \(0\.3 of 500\)"):
-        check_hard_reserve(rules(a=100, b=51), 0.3, 500)
+    """spec 06.11: 0.3 of what the frames leave of 500 tokens."""
+    profile = replace(RECALL, hard_fraction=0.3)
+    budget = 500 + OVERHEAD
+    check_hard_reserve([rule("a", 100), rule("b", 50)], budget, profile)
+    with pytest.raises(Misconfigured, match=rf"need 151 tokens as they are shown, a prompt of {budget} has 150 "):
+        check_hard_reserve([rule("a", 100), rule("b", 51)], budget, profile)
 
 
 def test_the_error_names_the_largest_documents() -> None:
-    with pytest.raises(Misconfigured, match=r"largest documents: c\.md \(9\), a\.md \(5\), b\.md \(5\)$"):
-        check_hard_reserve(rules(a=5, b=5, c=8, d=1) + rules(c=1), 0.5, 10)
+    nodes = [rule("a", 15), rule("b", 15), rule("c", 18), rule("d", 11), rule("c", 11)]
+    with pytest.raises(Misconfigured, match=r"largest documents: c\.md \(29\), a\.md \(15\), b\.md \(15\)$"):
+        check_hard_reserve(nodes, OVERHEAD + 10, RECALL)
 
 
-def test_a_reserve_needs_a_budget_only_if_rules_exist() -> None:
-    """spec 06.12"""
-    with pytest.raises(Misconfigured, match="no startup token budget"):
-        check_hard_reserve(rules(a=5), 0.3, None)
-    check_hard_reserve([], 0.3, None)
+def test_rules_must_fit_the_prompt_where_no_share_is_reserved() -> None:
+    """The seed reserves nothing, but rules that exceed its quarter of a budget degrade every prompt all the same."""
+    check_hard_reserve([rule("a", 100)], 4 * (OVERHEAD + 100), SEED)
+    with pytest.raises(Misconfigured, match="has 100 for them"):
+        check_hard_reserve([rule("a", 101)], 4 * (OVERHEAD + 100), SEED)
 
 
-def test_an_unset_share_reserves_nothing() -> None:
-    check_hard_reserve(rules(a=1000), None, 10)
-    check_hard_reserve(rules(a=1000), None, None)
+def test_no_rules_fit_everywhere() -> None:
+    check_hard_reserve([], 0, RECALL)
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.integers(1, 500), max_size=6), st.floats(0, 1), st.integers(0, 2000))
-def test_start_is_refused_exactly_above_the_reserve(costs: list[int], share: float, budget: int) -> None:
-    nodes = [replace(RULE, ordinal=i, token_estimate=cost) for i, cost in enumerate(costs)]
-    fits = sum(costs) <= share * budget + 1e-9
-    if fits:
-        check_hard_reserve(nodes, share, budget)
+@pytest.mark.parametrize("profile", [RECALL, SEED], ids=["recall", "seed"])
+@settings(max_examples=150, deadline=None)
+@given(texts=st.lists(TEXTS, min_size=1, max_size=12), budget=st.integers(0, 6000), share=st.none() | st.floats(0, 0.7))
+def test_what_passes_the_check_is_never_degraded_at_that_budget(
+    profile: Profile, texts: list[str], budget: int, share: float | None
+) -> None:
+    profile = replace(profile, hard_fraction=share)
+    nodes = [replace(RULE, ordinal=i, text=text) for i, text in enumerate(texts)]
+    rules = [Rule(node.record_id, node.text, node.source_doc, node.token_estimate) for node in nodes]
+    terms = Terms(memory_budget(budget, profile), profile, 1_800_000_000_000)
+    degraded = plan_context(Ingredients("anything", hard=rules), terms).fixed.budgets.is_degraded
+    try:
+        check_hard_reserve(nodes, budget, profile)
+    except Misconfigured:
+        assert degraded
     else:
-        with pytest.raises(Misconfigured, match=f"need {sum(costs)} tokens"):
-            check_hard_reserve(nodes, share, budget)
+        assert not degraded
