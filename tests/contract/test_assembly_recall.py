@@ -166,3 +166,10 @@ async def test_no_user_and_no_tenant_shares_a_tail(scene: Scene) -> None:
     assert (await scene.assemble("x", user="bob")).text == ""
     assert (await scene.assemble("x", TenantScope("other"))).text == ""
     assert CALLER.tenant == DEFAULT_TENANT
+
+
+async def test_a_summary_of_what_the_host_shows_is_not_recalled(scene: Scene) -> None:
+    await scene.remember("the cat and the harbour", "sum", kind="summary", source_ids=("a", "b"), event_id=None)
+    shown = [{"role": "user", "content": "x", "id": key} for key in ("a", "b")]
+    assert "harbour" in (await scene.assemble(messages=shown[:1])).text
+    assert (await scene.assemble(messages=shown)).text == ""

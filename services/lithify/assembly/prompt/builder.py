@@ -285,6 +285,11 @@ def add_use_counts(candidates: Sequence[Candidate], uses: Uses) -> list[Candidat
 
 
 def leave_out_shown(found: FoundMemories, shown: ShownTurns) -> FoundMemories:
-    """Leaves out what the host shows itself; recalling it would say everything twice."""
-    kept = [candidate for candidate in found.candidates if not shown.covers(candidate.source_turn, candidate.text)]
+    """Leaves out what the host shows itself, and summaries of nothing else; recalling it would say everything twice."""
+    kept = [
+        candidate
+        for candidate in found.candidates
+        if not shown.covers(candidate.source_turn, candidate.text)
+        and not shown.covers_all(found.memories[candidate.id].source_ids)
+    ]
     return replace(found, candidates=kept)

@@ -66,6 +66,10 @@ class ShownTurns:
         """Says whether a memory would say again what the model sees already."""
         return event_id in self.ids or text in self.texts
 
+    def covers_all(self, event_ids: Sequence[str]) -> bool:
+        """Says whether the model sees every one of these turns; no turns at all are not seen."""
+        return bool(event_ids) and self.ids.issuperset(event_ids)
+
 
 def find_shown(messages: Sequence[Message], turns: Sequence[Turn]) -> ShownTurns:
     """Returns what the host shows; `turns`, oldest first, are those of its session that can be told by their words.

@@ -135,6 +135,13 @@ def test_a_memory_is_covered_by_its_turn_or_its_words() -> None:
     assert not find_shown([], turns("x")).covers("t0", "x")
 
 
+def test_a_summary_is_covered_by_all_of_its_turns() -> None:
+    shown = find_shown([said("user", "one"), said("user", "two", id="t9")], turns("one"))
+    assert shown.covers_all(["t0", "t9"])
+    assert not shown.covers_all(["t0", "t9", "t5"])
+    assert not shown.covers_all([])
+
+
 def test_a_large_history_is_read_as_far_as_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     normalised: list[str] = []
 
