@@ -69,6 +69,11 @@ class Where:
         """No values match no record."""
         return self._and(any_of(field, values))
 
+    def none_of(self, field: str, values: Iterable[str] | Iterable[int]) -> "Where":
+        """Excludes values; records that lack the field stay, and no values exclude no record."""
+        condition = any_of(field, values)
+        return self._and_not(condition) if condition.values else self
+
     def between(self, field: str, lowest: float | None = None, highest: float | None = None) -> "Where":
         if lowest is None and highest is None:
             raise Invalid(f"a range of {field} needs at least one bound")

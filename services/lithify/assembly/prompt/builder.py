@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 from redis.asyncio import Redis
 
-from lithify.assembly.deadlines import Deadline, attempt, finish_by, hedge
+from lithify.assembly.deadlines import Deadline, attempt, finish_by, has_succeeded, hedge
 from lithify.assembly.prompt.context import Context, Ingredients, PlannedContext, Terms, compose_context, plan_context
 from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments, plan_beside, read_documents
 from lithify.assembly.prompt.messages import ShownTurns, find_shown
@@ -36,6 +36,8 @@ from lithify.memory.turn import Turn
 from lithify.memory.vectors.cascade import TierTrace
 from lithify.telemetry.metrics import ASSEMBLE_DURATION
 
+# Redis answers in a millisecond, and the question takes several to be embedded. A slow one must not hold up recall.
+PATIENCE_S: Final = 0.05
 NO_RULES: Final = Rules(hard=(), soft=(), generation=0)
 
 log = structlog.get_logger(__name__)
@@ -63,11 +65,20 @@ class PromptOrder:
         return self.request.form == "split"
 
 
+class SessionReading(NamedTuple):
+    """Holds the newest turns of a session, which of them the host shows itself, and what could not be read."""
+
+    turns: list[Turn]
+    shown: ShownTurns
+    missing: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class PromptReading:
     """Holds what could be read for one prompt; `missing` says what could not."""
 
     turns: Sequence[Turn]
+    shown: ShownTurns
     rules: Rules
     recalled: Recalled
     missing: Sequence[str]
@@ -182,19 +193,28 @@ class ContextBuilder:
         return await attempt(reading, order.deadline, [], "standing instructions cannot be read")
 
     async def _read_memory(self, order: PromptOrder) -> PromptReading:
-        recalling = self._recall.find(
-            order.scope, order.topic, order.session, room=order.terms.tau, deadline=order.deadline
-        )
         async with asyncio.TaskGroup() as tasks:
             tail = tasks.create_task(self._read_tail(order))
             rules = tasks.create_task(self._read_rules(order))
+            recalling = self._recall.find(
+                order.scope,
+                order.topic,
+                order.session,
+                room=order.terms.tau,
+                deadline=order.deadline,
+                shown=lambda: shown_in_time(tail, order),
+            )
             recall = tasks.create_task(recalling)
-        turns, no_turns = tail.result()
+        turns, shown, no_turns = tail.result()
         known, no_rules = rules.result()
         recalled = recall.result()
-        return PromptReading(turns, known, recalled, [*no_rules, *no_turns, *recalled.found.degraded])
+        return PromptReading(turns, shown, known, recalled, [*no_rules, *no_turns, *recalled.found.degraded])
 
-    async def _read_tail(self, order: PromptOrder) -> tuple[list[Turn], list[str]]:
+    async def _read_tail(self, order: PromptOrder) -> SessionReading:
+        turns, missing = await self._read_turns(order)
+        return SessionReading(turns, find_shown(order.request.messages, turns), missing)
+
+    async def _read_turns(self, order: PromptOrder) -> tuple[list[Turn], list[str]]:
         scope, session = order.scope, order.session
         try:
             answer = await hedge(
@@ -221,7 +241,7 @@ class ContextBuilder:
             return NO_RULES, [f"the rules cannot be read: {error}"]
 
     async def _compose(self, order: PromptOrder, reading: PromptReading) -> BuiltContext:
-        shown = find_shown(order.request.messages, reading.turns)
+        shown = reading.shown
         found = leave_out_shown(reading.recalled.found, shown)
         uses, uncounted = await self._read_uses(order, found)
         ingredients = Ingredients(
@@ -273,6 +293,19 @@ class ContextBuilder:
         comparing = self._slots.read(order.scope, planned.temporal, list(known))
         cosines, no_cosines = await attempt(comparing, order.deadline, None, "events were matched by their words alone")
         return linked, cosines, [*no_links, *no_cosines]
+
+
+async def shown_in_time(tail: "asyncio.Task[SessionReading]", order: PromptOrder) -> frozenset[str]:
+    """Returns the turns that the prompt will show anyway; none of them if they are slow to come.
+
+    They are left out again before anything is composed; this spares their places in the search.
+    """
+    await asyncio.wait({tail}, timeout=PATIENCE_S)
+    if not has_succeeded(tail):
+        return frozenset()
+    turns, shown, _ = tail.result()
+    left = [turn.id for turn in turns if turn.id not in shown.ids]
+    return shown.ids.union(left[-order.terms.profile.tail_turns :])
 
 
 def first_cause(error: Exception) -> Exception:

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from lithify.assembly.deadlines import Deadline, finish_by
 from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, profile_digest, subjects
 from lithify.assembly.recall.pools import Pool, is_retrievable, session_pools
-from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
+from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever, ShownTurnIds, nothing_shown
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.ranking.profile import Profile
@@ -33,24 +33,42 @@ class Recall:
     profile: Profile
     cache: RecallCache = field(default_factory=RecallCache)
 
-    async def find(self, scope: TenantScope, query: str, session: str, room: float, deadline: Deadline) -> Recalled:
-        """Finds what may fill `room` tokens.
+    async def find(
+        self,
+        scope: TenantScope,
+        query: str,
+        session: str,
+        room: float,
+        deadline: Deadline,
+        *,
+        shown: ShownTurnIds = nothing_shown,
+    ) -> Recalled:
+        """Finds what may fill `room` tokens beside the turns that are `shown` anyway.
 
         Never raises for a missing or slow dependency: what could not be asked is named in `degraded`.
         """
         depth = self.profile.leg_depth(room)
         parts = [
-            await self._search(scope, pool, self._pool_query(query, pool, session, depth), deadline)
+            await self._search(scope, pool, self._pool_query(query, pool, session, depth), deadline, shown=shown)
             for pool in session_pools(self.profile, session)
         ]
         return Recalled(merge_found([part.found for part in parts]), cached=any(part.cached for part in parts))
 
-    async def _search(self, scope: TenantScope, pool: Pool, query: RecallQuery, deadline: Deadline) -> Recalled:
-        if not pool.lasting:
-            return Recalled(await self.retriever.retrieve_in_time(scope, query, deadline))
-        generations = await self._generations(scope, deadline)
+    async def _search(
+        self, scope: TenantScope, pool: Pool, query: RecallQuery, deadline: Deadline, *, shown: ShownTurnIds
+    ) -> Recalled:
+        generations = await self._generations(scope, deadline) if pool.lasting else None
         if generations is None:
-            return Recalled(await self.retriever.retrieve_in_time(scope, query, deadline))
+            return Recalled(await self.retriever.retrieve_in_time(scope, query, deadline, shown))
+        recalled = await self._search_cached(scope, query, deadline, generations)
+        # What is kept serves every prompt of the user. Only if it holds what this one shows anyway, there is a search.
+        if (await shown()).isdisjoint(memory.event_id for memory in recalled.found.memories.values()):
+            return recalled
+        return Recalled(await self.retriever.retrieve_in_time(scope, query, deadline, shown))
+
+    async def _search_cached(
+        self, scope: TenantScope, query: RecallQuery, deadline: Deadline, generations: Generations
+    ) -> Recalled:
         key = cache_key(
             scope,
             query.text,

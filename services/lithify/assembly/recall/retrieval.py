@@ -1,7 +1,7 @@
 """Fetches what may answer a question: two search legs, then the turns around their best hits."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -10,106 +10,46 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.assembly.deadlines import Deadline, Late, finish_by, hedge
+from lithify.assembly.recall.legs import (
+    BOTH,
+    DENSE,
+    WORDS_ONLY,
+    Legs,
+    dense_query,
+    fold_copies,
+    lexical_query,
+    limits_for,
+    read_legs,
+    source_turn,
+)
 from lithify.assembly.recall.signals import PassageQuery, bare_signals, passage_signals
+from lithify.assembly.recall.surroundings import read_around
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.candidate import Candidate, Scope, read_candidate
 from lithify.memory.ranking.duplicates import drop_stand_ins
-from lithify.memory.ranking.fusion import shortlist
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.relevance import Signals
 from lithify.memory.vectors.cascade import Cascade, TierTrace
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
 from lithify.store.cascade import complete_tiers, search_cascade
-from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
+from lithify.store.memory_record import COLLECTION, MemoryRecord
 
-DENSE: Final = "dense"
-BOTH: Final = frozenset({DENSE, LEXICAL})
-WORDS_ONLY: Final = frozenset({LEXICAL})
-# Enough to know where a hit stands: those that matter are read again, with the turns around them.
-PLACE_FIELDS: Final = ("kind", "user", "session", "seq")
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
 PASSAGE_TIER: Final = TIER_NAMES[1]
 
 LATE_STORE: Final = "stored memories did not answer in time"
 LATE_VECTOR: Final = "the meaning of the query did not come in time; memories were found by their words alone"
 
-
-@dataclass(frozen=True, slots=True)
-class Legs:
-    """Holds what two legs of a search found: every hit once, and the score each leg gave it, as the engine counts."""
-
-    hits: dict[str, Hit] = field(default_factory=dict)
-    dense: dict[str, float] = field(default_factory=dict)
-    lexical: dict[str, float] = field(default_factory=dict)
+ShownTurnIds = Callable[[], Awaitable[frozenset[str]]]
+"""Tells the event ids of turns that the prompt shows anyway; called while the question is embedded."""
 
 
-def dense_query(where: Where, depth: int, vector: Vector, *, places_only: bool) -> Query:
-    return Query(where, FULL_TIER, vector, depth, fields=PLACE_FIELDS if places_only else None)
-
-
-def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only: bool, cosines: bool) -> Query:
-    """Asks by words; with `cosines`, a record found by its words brings its full vector along."""
-    return Query(
-        where,
-        LEXICAL,
-        words,
-        depth,
-        with_vectors=(FULL_TIER,) if cosines else (),
-        fields=PLACE_FIELDS if places_only else None,
-    )
-
-
-def read_legs(by_meaning: Iterable[Hit], by_words: Iterable[Hit], vector: Vector | None) -> Legs:
-    dense = {hit.id: hit for hit in by_meaning}
-    lexical = {hit.id: hit for hit in by_words}
-    cosines = {key: hit.score for key, hit in dense.items()}
-    if vector is not None:
-        unscored = (hit for key, hit in lexical.items() if key not in dense and FULL_TIER in hit.vectors)
-        cosines.update({hit.id: float(np.dot(hit.vectors[FULL_TIER], vector)) for hit in unscored})
-    return Legs(dense | lexical, cosines, {key: hit.score for key, hit in lexical.items()})
-
-
-async def read_around(
-    store: VectorStore,
-    scope: TenantScope,
-    where: Where,
-    hits: Sequence[Hit],
-    window: Window,
-    passages: int | None,
-    tier: str,
-) -> list[Record]:
-    """Reads the hits, best first, and those neighbours of the first `passages` that `where` allows; each once."""
-    names = (tier, LEXICAL)
-    positions = positions_around([hit for hit in hits if is_placed(hit)], window, passages)
-    alone = [hit.id for hit in hits if not is_placed(hit)]
-    records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
-    if positions:
-        # A position names one turn; a copy that carries it too must not push another turn off the page.
-        around = where.equals("kind", "turn").any_of("position", positions)
-        page = await store.scroll(scope, COLLECTION, around, limit=len(positions), with_vectors=names)
-        records += page.records
-    return records
-
-
-def is_placed(hit: Hit) -> bool:
-    """Says whether a hit can have neighbours: what was promoted, summarised or authored stands alone."""
-    return hit.payload["kind"] == "turn" and hit.payload.get("seq") is not None
-
-
-def positions_around(turns: Sequence[Hit], window: Window, passages: int | None = None) -> list[str]:
-    """Returns the positions of the turns and of those beside them, sorted: the same is always asked the same way."""
-    best = turns if passages is None else turns[:passages]
-    alone = {_place_beside(turn, 0) for turn in turns}
-    around = {_place_beside(turn, distance) for turn in best for distance in window.shares}
-    return [position_of(*place) for place in sorted(alone | around)]
-
-
-def _place_beside(turn: Hit, distance: int) -> tuple[str, str, int]:
-    return turn.payload["user"], turn.payload["session"], turn.payload["seq"] + distance
+async def nothing_shown() -> frozenset[str]:
+    return frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +97,9 @@ class Retriever:
         """Names the model whose vectors are compared."""
         return self.embedder.fingerprint
 
-    async def retrieve_in_time(self, scope: TenantScope, query: RecallQuery, deadline: Deadline) -> FoundMemories:
+    async def retrieve_in_time(
+        self, scope: TenantScope, query: RecallQuery, deadline: Deadline, shown: ShownTurnIds = nothing_shown
+    ) -> FoundMemories:
         """Retrieves within a deadline: a slow model costs the search by meaning, a slow store all of it.
 
         Never raises for a missing or slow dependency: what could not be asked is named in `degraded`.
@@ -165,15 +107,19 @@ class Retriever:
         by_words = replace(query, legs=WORDS_ONLY)
         try:
             if query.legs != BOTH:
-                return await finish_by(self.retrieve(scope, query), deadline)
-            answer = await hedge(lambda: self.retrieve(scope, query), lambda: self.retrieve(scope, by_words), deadline)
+                return await finish_by(self.retrieve(scope, query, shown), deadline)
+            answer = await hedge(
+                lambda: self.retrieve(scope, query, shown), lambda: self.retrieve(scope, by_words, shown), deadline
+            )
         except Late:
             return FoundMemories(degraded=[LATE_STORE])
         found = answer.value
         return found if answer.failure is None else replace(found, degraded=[LATE_VECTOR])
 
-    async def retrieve(self, scope: TenantScope, query: RecallQuery) -> FoundMemories:
-        """Retrieves without a deadline.
+    async def retrieve(
+        self, scope: TenantScope, query: RecallQuery, shown: ShownTurnIds = nothing_shown
+    ) -> FoundMemories:
+        """Retrieves without a deadline; turns that are `shown` anyway, and their copies, take no place among the hits.
 
         Never raises for a missing dependency: what could not be asked is named in `degraded`.
         """
@@ -181,15 +127,17 @@ class Retriever:
             return FoundMemories()
         words = self._words(query)
         # The words are looked up while the model computes, which takes longer.
-        (vector, degraded), by_words = await asyncio.gather(self._embed(query), self._search_words(scope, query, words))
+        (vector, degraded), by_words = await asyncio.gather(
+            self._embed(query), self._search_words(scope, query, words, shown)
+        )
         try:
-            legs, tiers = await self._search(scope, query, vector, hits_or_raise(by_words))
+            legs, tiers = await self._search(scope, query, vector, hits_or_raise(by_words), shown=await shown())
         except LithifyError as error:
             return FoundMemories(degraded=[*degraded, f"stored memories cannot be read: {error}"])
         try:
             records = await self._look_closer(scope, query, legs)
         except LithifyError as error:
-            alone = await self.retrieve(scope, replace(query, window=ALONE))
+            alone = await self.retrieve(scope, replace(query, window=ALONE), shown)
             return replace(
                 alone, degraded=[*alone.degraded, f"the turns around what was found cannot be read: {error}"]
             )
@@ -197,44 +145,62 @@ class Retriever:
         return replace(unite(query, passage_query, legs, records, degraded=degraded), tiers=tiers)
 
     async def _search(
-        self, scope: TenantScope, query: RecallQuery, vector: Vector | None, by_words: Sequence[Hit]
+        self,
+        scope: TenantScope,
+        query: RecallQuery,
+        vector: Vector | None,
+        by_words: Sequence[Hit],
+        *,
+        shown: frozenset[str],
     ) -> tuple[Legs, list[TierTrace]]:
         if vector is None:
             return read_legs([], by_words, None), []
-        if self.cascade is None:
-            dense = dense_query(query.where, query.depth, vector, places_only=query.wants_passages)
-            [by_meaning] = await self.store.query_batch(scope, COLLECTION, [dense])
-            return read_legs(by_meaning, by_words, vector), []
-        usable = await complete_tiers(self.store, scope, COLLECTION, where=query.where, cascade=self.cascade)
-        answer = await search_cascade(
-            self.store,
-            scope,
-            COLLECTION,
-            query.where,
-            vector=vector,
-            limit=query.depth,
-            cascade=self.cascade,
-            usable=usable,
+        where = leave_out(query.where, shown)
+        if self.cascade is not None:
+            return await self._search_tiers(scope, query, where, vector, by_words=by_words)
+        by_meaning = await self._ask(
+            scope, query.depth, lambda limit: dense_query(where, limit, vector, places_only=query.wants_passages)
         )
-        return read_legs(answer.hits, by_words, vector), answer.trace
+        return read_legs(by_meaning, by_words, vector), []
+
+    async def _search_tiers(
+        self, scope: TenantScope, query: RecallQuery, where: Where, vector: Vector, *, by_words: Sequence[Hit]
+    ) -> tuple[Legs, list[TierTrace]]:
+        cascade = self.cascade or Cascade((self.embedder.manifest.dimensions,), ())
+        usable = await complete_tiers(self.store, scope, COLLECTION, where=query.where, cascade=cascade)
+        limit, _ = limits_for(query.depth)
+        answer = await search_cascade(
+            self.store, scope, COLLECTION, where, vector=vector, limit=limit, cascade=cascade, usable=usable
+        )
+        return read_legs(fold_copies(answer.hits, query.depth), by_words, vector), answer.trace
 
     async def _search_words(
-        self, scope: TenantScope, query: RecallQuery, words: SparseVector | None
+        self, scope: TenantScope, query: RecallQuery, words: SparseVector | None, shown: ShownTurnIds
     ) -> list[Hit] | LithifyError:
         if words is None or not words.indices:
             return []
-        lexical = lexical_query(
-            query.where,
-            query.depth,
-            words,
-            places_only=query.wants_passages,
-            cosines=DENSE in query.legs and not query.wants_passages,
-        )
+        where = leave_out(query.where, await shown())
+        is_bare = not query.wants_passages
         try:
-            [hits] = await self.store.query_batch(scope, COLLECTION, [lexical])
+            return await self._ask(
+                scope,
+                query.depth,
+                lambda limit: lexical_query(
+                    where, limit, words, places_only=not is_bare, cosines=DENSE in query.legs and is_bare
+                ),
+            )
         except LithifyError as error:
             return error
-        return hits
+
+    async def _ask(self, scope: TenantScope, places: int, make: Callable[[int], Query]) -> list[Hit]:
+        """Returns the hits of so many source turns; asks a second time only where copies took too many places."""
+        kept: list[Hit] = []
+        for limit in limits_for(places):
+            [hits] = await self.store.query_batch(scope, COLLECTION, [make(limit)])
+            kept = fold_copies(hits, places)
+            if len(hits) < limit or len(set(map(source_turn, kept))) == places:
+                break
+        return kept
 
     async def _embed(self, query: RecallQuery) -> tuple[npt.NDArray[np.float64] | None, list[str]]:
         if DENSE not in query.legs:
@@ -255,12 +221,11 @@ class Retriever:
     async def _look_closer(self, scope: TenantScope, query: RecallQuery, legs: Legs) -> list[Record]:
         if not query.wants_passages:
             return []
-        chosen = shortlist(legs.dense, legs.lexical, query.shortlist)
         return await read_around(
             self.store,
             scope,
             query.where,
-            [legs.hits[key] for key in chosen],
+            legs.shortlist(query.shortlist),
             window=query.window,
             passages=query.passages,
             tier=self._tier,
@@ -277,6 +242,11 @@ class Retriever:
     def _tier(self) -> str:
         """Names the tier passages are compared in; a model not trained for prefixes has the full vector only."""
         return PASSAGE_TIER if self.embedder.manifest.tiers else FULL_TIER
+
+
+def leave_out(where: Where, shown: frozenset[str]) -> Where:
+    """Excludes turns that are shown anyway, and with them their copies, which carry the turn's id (X42)."""
+    return where.none_of("event_id", sorted(shown))
 
 
 def hits_or_raise(hits: list[Hit] | LithifyError) -> list[Hit]:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lithify.assembly.deadlines import Deadline
-from lithify.assembly.recall.retrieval import BOTH, DENSE, FoundMemories, RecallQuery, Retriever
+from lithify.assembly.recall.legs import BOTH, DENSE
+from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
 from lithify.memory.ranking.cues import asks_for_latest

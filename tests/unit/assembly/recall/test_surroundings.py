@@ -1,6 +1,6 @@
 """Which turns are read around the hits of a search."""
 
-from lithify.assembly.recall.retrieval import positions_around
+from lithify.assembly.recall.surroundings import positions_around
 from lithify.memory.ranking.passages import ALONE, Window
 from lithify.store import Hit
 from lithify.store.memory_record import position_of

@@ -1,0 +1,93 @@
+"""The two legs of a search, by meaning and by words: what each is asked, and what both found."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from lithify.memory.ranking.fusion import shortlist
+from lithify.memory.vectors.tiers import FULL_TIER
+from lithify.store import LEXICAL, Hit, Query, SparseVector, Vector, Where
+
+DENSE: Final = "dense"
+BOTH: Final = frozenset({DENSE, LEXICAL})
+WORDS_ONLY: Final = frozenset({LEXICAL})
+# Enough to know where a hit stands and whose copy it is: those that matter are read again, with the turns around them.
+PLACE_FIELDS: Final = ("kind", "user", "session", "seq", "event_id")
+
+SourceTurn = tuple[bool, str]
+"""Names the turn a record was made of, or the record itself; a turn and a record may be named alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """Holds what two legs of a search found: every hit once, and the score each leg gave it, as the engine counts."""
+
+    hits: dict[str, Hit] = field(default_factory=dict)
+    dense: dict[str, float] = field(default_factory=dict)
+    lexical: dict[str, float] = field(default_factory=dict)
+
+    def shortlist(self, size: int) -> list[Hit]:
+        """Returns the hits of the best `size` source turns by both legs, best first; copies stand together."""
+        copies: dict[SourceTurn, list[Hit]] = {}
+        for hit in self.hits.values():
+            copies.setdefault(source_turn(hit), []).append(hit)
+        names = {hit.id: group[0].id for group in copies.values() for hit in group}
+        best = shortlist(_best_copies(self.dense, names), _best_copies(self.lexical, names), size)
+        return [hit for first in best for hit in copies[source_turn(self.hits[first])]]
+
+
+def _best_copies(scores: Mapping[str, float], names: Mapping[str, str]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for key, score in scores.items():
+        best[names[key]] = max(score, best.get(names[key], score))
+    return best
+
+
+def source_turn(hit: Hit) -> SourceTurn:
+    turn = hit.payload.get("event_id")
+    return (True, turn) if turn else (False, hit.id)
+
+
+def dense_query(where: Where, depth: int, vector: Vector, *, places_only: bool) -> Query:
+    return Query(where, FULL_TIER, vector, depth, fields=PLACE_FIELDS if places_only else None)
+
+
+def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only: bool, cosines: bool) -> Query:
+    """Asks by words; with `cosines`, a record found by its words brings its full vector along."""
+    return Query(
+        where,
+        LEXICAL,
+        words,
+        depth,
+        with_vectors=(FULL_TIER,) if cosines else (),
+        fields=PLACE_FIELDS if places_only else None,
+    )
+
+
+def read_legs(by_meaning: Iterable[Hit], by_words: Iterable[Hit], vector: Vector | None) -> Legs:
+    dense = {hit.id: hit for hit in by_meaning}
+    lexical = {hit.id: hit for hit in by_words}
+    cosines = {key: hit.score for key, hit in dense.items()}
+    if vector is not None:
+        unscored = (hit for key, hit in lexical.items() if key not in dense and FULL_TIER in hit.vectors)
+        cosines.update({hit.id: float(np.dot(hit.vectors[FULL_TIER], vector)) for hit in unscored})
+    return Legs(dense | lexical, cosines, {key: hit.score for key, hit in lexical.items()})
+
+
+def fold_copies(hits: Sequence[Hit], places: int) -> list[Hit]:
+    """Returns the hits of the first `places` source turns; all copies of one turn, as found, take one place."""
+    taken: set[SourceTurn] = set()
+    kept = []
+    for hit in hits:
+        turn = source_turn(hit)
+        if turn in taken or len(taken) < places:
+            taken.add(turn)
+            kept.append(hit)
+    return kept
+
+
+def limits_for(places: int) -> tuple[int, int]:
+    """Returns how many hits to ask for, at first and if copies took too many of them: a turn has at most two."""
+    return places + places // 2, 3 * places
