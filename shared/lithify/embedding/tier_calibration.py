@@ -1,5 +1,6 @@
 """`tiers.json`: the exit thresholds of one model's tiers, together with the evidence they rest on (spec 03 §5)."""
 
+from itertools import dropwhile
 from pathlib import Path
 from typing import Final
 
@@ -42,8 +43,10 @@ class TierCalibration(BaseModel):
     questions: int
 
     def cascade(self) -> Cascade:
-        sizes = tuple(tier.dims for tier in self.tiers)
-        return Cascade((*sizes, self.dimensions), tuple(tier.threshold for tier in self.tiers))
+        """Returns the tiers to search; short ones that no question may exit from would only cost time."""
+        asked = tuple(dropwhile(lambda tier: tier.exits == 0, self.tiers))
+        sizes = tuple(tier.dims for tier in asked)
+        return Cascade((*sizes, self.dimensions), tuple(tier.threshold for tier in asked))
 
 
 def read_calibration(folder: Path) -> TierCalibration | None:

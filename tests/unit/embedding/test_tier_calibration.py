@@ -49,6 +49,13 @@ def test_a_calibrated_model_is_searched_by_its_thresholds(tmp_path: Path) -> Non
     assert read_calibration(tmp_path / MODEL.manifest.name) == made
 
 
+def test_a_first_tier_that_nothing_exits_from_is_not_searched() -> None:
+    made = calibration(MODEL.fingerprint)
+    never = made.tiers[0].model_copy(update={"threshold": 1.0, "exits": 0.0, "overlap": None})
+    cascade = made.model_copy(update={"tiers": (never, made.tiers[1])}).cascade()
+    assert (cascade.dims, cascade.names, cascade.thresholds) == ((16, 32), ("l2", "l3"), (0.6,))
+
+
 @pytest.mark.parametrize("content", [None, calibration("of another model").model_dump_json()], ids=["none", "foreign"])
 def test_a_model_without_thresholds_of_its_own_is_searched_in_full(tmp_path: Path, content: str | None) -> None:
     models_dir = tmp_path if content is None else written(tmp_path, content)
