@@ -1,4 +1,4 @@
-"""The default profile on its real weights."""
+"""The light profile on its real weights."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from lithify.cli import models
 from lithify.cli.bench.embed import bench_embed
 from lithify.embedding import Embedder, load_embedder
 from lithify.embedding.building.installation import read_reference
-from lithify.embedding.building.profiles import MINILM, build_minilm
+from lithify.embedding.building.profiles import MINILM, build_profile
 from lithify.embedding.manifest import profile_assets
 from lithify.embedding.vectors import load_rotation
 from lithify.errors import Misconfigured
@@ -104,7 +104,7 @@ def test_every_machine_builds_the_same_space(models_dir: Path, variant: str) -> 
 
 def test_building_again_does_nothing(models_dir: Path) -> None:
     before = (models_dir / MINILM / "model.int8.onnx").stat()
-    built = build_minilm(models_dir, SilentProgress())
+    built = build_profile(MINILM, models_dir, SilentProgress())
     assert not built.fresh
     assert (models_dir / MINILM / "model.int8.onnx").stat() == before
 
@@ -120,7 +120,7 @@ def test_a_damaged_model_is_refused(models_dir: Path, tmp_path: Path) -> None:
 
 def test_the_command_line_lists_and_builds(models_dir: Path) -> None:
     runner = CliRunner()
-    built = runner.invoke(models.app, ["build", "--models-dir", str(models_dir), "--json"])
+    built = runner.invoke(models.app, ["build", "--profile", MINILM, "--models-dir", str(models_dir), "--json"])
     assert json.loads(built.stdout) == {"profile": MINILM, "folder": str(models_dir / MINILM), "built": False}
     listed = runner.invoke(models.app, ["list", "--models-dir", str(models_dir), "--json"])
     row = json.loads(listed.stdout)[0]

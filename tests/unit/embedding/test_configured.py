@@ -20,6 +20,7 @@ def load(models_dir: Path, profile: str = "tiny", variant: str = "int8") -> None
     ("profile", "hint"),
     [
         ("all-minilm-l6-v2", "run `lithify models build`"),
+        ("snowflake-arctic-embed-s", "run `lithify models build --profile snowflake-arctic-embed-s`"),
         ("nomic-embed-text-v1.5", "run `lithify models pull` or `lithify models import FILE.gguf`"),
         ("my-own", "put a model with its embedding.json there"),
     ],

@@ -70,12 +70,13 @@ def test_what_is_no_manifest_at_all_is_refused(tmp_path: Path, content: bytes) -
         read_manifest(tmp_path)
 
 
-def test_shipped_profiles_are_the_two_of_the_design() -> None:
-    assert shipped_profiles() == ["all-minilm-l6-v2", "nomic-embed-text-v1.5"]
-    minilm, nomic = (read_manifest(profile_assets(name)) for name in shipped_profiles())
+def test_shipped_profiles_are_the_three_of_the_design() -> None:
+    assert shipped_profiles() == ["all-minilm-l6-v2", "nomic-embed-text-v1.5", "snowflake-arctic-embed-s"]
+    minilm, nomic, arctic = (read_manifest(profile_assets(name)) for name in shipped_profiles())
     assert (minilm.dimensions, minilm.tiers, minilm.window) == (384, (64, 128, 384), 128)
     assert (nomic.dimensions, nomic.tiers, nomic.window) == (768, (64, 256, 768), 512)
-    assert {"fp32", "int8"} == set(minilm.variants) == set(nomic.variants)
+    assert (arctic.dimensions, arctic.tiers, arctic.window) == (384, (64, 128, 384), 512)
+    assert {"fp32", "int8"} == set(minilm.variants) == set(nomic.variants) == set(arctic.variants)
 
 
 def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:

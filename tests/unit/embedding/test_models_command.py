@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lithify.cli.models import app, list_profiles
+from lithify.cli.models import app, choose_profile, list_profiles
+from lithify.embedding.configured import default_profile
 from lithify.errors import Invalid
 from tests.unit.embedding.tiny_model import write_folder
 
@@ -18,6 +19,7 @@ def test_profiles_not_yet_here_are_listed_with_how_to_get_them(tmp_path: Path) -
     assert not any(row.ready for row in rows.values())
     assert rows["all-minilm-l6-v2"].in_use
     assert "lithify models build" in rows["all-minilm-l6-v2"].note
+    assert "lithify models build --profile" in rows["snowflake-arctic-embed-s"].note
     assert "lithify models pull" in rows["nomic-embed-text-v1.5"].note
 
 
@@ -43,12 +45,31 @@ def test_the_table_is_for_people(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["build", "--wheel", "absent.whl"], ["import", "absent.gguf"], ["import", "README.md"]]
+    "command",
+    [
+        ["build", "--wheel", "absent.whl"],
+        ["build", "--profile", "snowflake-arctic-embed-s", "--wheel", "absent.whl"],
+        ["import", "absent.gguf"],
+        ["import", "README.md"],
+    ],
 )
 def test_wrong_files_are_refused_in_one_line(tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "README.md").write_text("not weights")
-    paths = [str(tmp_path / word) if "." in word else word for word in command]
+    paths = [str(tmp_path / word) if Path(word).suffix else word for word in command]
     result = RUNNER.invoke(app, [*paths, "--models-dir", str(tmp_path / "models")])
     assert isinstance(result.exception, Invalid)
     assert len(str(result.exception).splitlines()) == 1
     assert paths[-1] in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("configured", "chosen"),
+    [
+        ("snowflake-arctic-embed-s", "snowflake-arctic-embed-s"),
+        ("all-minilm-l6-v2", "all-minilm-l6-v2"),
+        ("nomic-embed-text-v1.5", default_profile()),
+        ("hash", default_profile()),
+    ],
+)
+def test_the_configured_profile_is_built_where_it_is_in_a_wheel(configured: str, chosen: str) -> None:
+    assert choose_profile(configured) == chosen

@@ -25,7 +25,7 @@ EPSILON = 1e-12  # of the layer norms; both model families were trained with it
 Attribute = int | float | Sequence[int]
 Matrix = npt.NDArray[np.floating[Any]]
 
-# Seven bits: processors without VNNI add two byte products in 16 bits, and 2 · 255 · 63 just fits, while eight bits
+# Seven bits: processors without VNNI add two byte products in 16 bits, and 2 · 255 · 64 just fits, while eight bits
 # can saturate. It costs nomic .0006 of cosine; unsigned bytes would be as safe but took a sixth more time.
 LARGEST_WEIGHT = 63
 # Activations and table rows are bytes around this zero point.
@@ -83,6 +83,10 @@ def tensor(name: str, kind: int, *shape: int | str) -> onnx.ValueInfoProto:
 class Precision(Protocol):
     """Stores and multiplies the big matrices of an encoder."""
 
+    @property
+    def exact_projections(self) -> bool:
+        """True if the projections to query, key and value are computed in float32 all the same."""
+
     def rows(self, graph: GraphBuilder, name: str, table: Matrix, ids: str) -> str:
         """Returns the rows `ids` of an embedding table, as float32."""
 
@@ -96,6 +100,8 @@ class Float:
     Half-precision weights are widened when the model is loaded, so they save space on disk but not in memory.
     """
 
+    exact_projections = True
+
     def rows(self, graph: GraphBuilder, name: str, table: Matrix, ids: str) -> str:
         return graph.node("Gather", self._widen(graph, name, table), ids)
 
@@ -107,12 +113,16 @@ class Float:
         return stored if weight.dtype == np.float32 else graph.node("Cast", stored, to=onnx.TensorProto.FLOAT)
 
 
+@dataclass(frozen=True, slots=True)
 class RowInt8:
     """Multiplies bytes: weights scaled per output, activations per token.
 
     A scale per token instead of one per batch keeps a text's vector the same whatever texts it is computed
     with, and is more exact: the scale of a batch is set by its one largest activation.
     """
+
+    largest_weight: int = LARGEST_WEIGHT
+    exact_projections: bool = True
 
     def rows(self, graph: GraphBuilder, name: str, table: Matrix, ids: str) -> str:
         scales, whole = _quantise(table, LARGEST_BYTE, axis=1)
@@ -122,7 +132,7 @@ class RowInt8:
         return graph.node("Mul", centred, graph.node("Gather", graph.constant(f"{name}.scales", scales), ids))
 
     def product(self, graph: GraphBuilder, name: str, x: str, weight: Matrix) -> str:
-        scales, whole = _quantise(weight, LARGEST_WEIGHT, axis=0)
+        scales, whole = _quantise(weight, self.largest_weight, axis=0)
         w = graph.constant(f"{name}.bytes", whole.astype(np.int8))
         w_scales = graph.constant(f"{name}.scales", scales[0])
         one = graph.scalar(1.0)
@@ -169,9 +179,10 @@ class Layers:
     def projections(self, name: str, x: str) -> list[str]:
         """Returns query, key and value out of one joint product, which is faster than three.
 
-        It is float32 in every variant: it is a quarter of the products or less, but as bytes made half of the error.
+        It is float32 where the precision wants that: a quarter of the products or less, but as bytes half of the error.
         """
-        return self.graph.nodes("Split", self._dense(Float(), name, x), outputs=3, axis=-1, num_outputs=3)
+        precision = Float() if self.precision.exact_projections else self.precision
+        return self.graph.nodes("Split", self._dense(precision, name, x), outputs=3, axis=-1, num_outputs=3)
 
     def attention(self, query: str, key: str, value: str, heads: int) -> str:
         """Returns softmax(QKᵀ/√d)·V over the unpadded tokens.

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import onnx
 import pytest
 
+from lithify.embedding.building.bert import cls_bert_graph, mean_bert_graph
 from lithify.embedding.building.graph import Float, RowInt8
-from lithify.embedding.building.minilm import minilm_graph
 from lithify.embedding.building.nomic import ROTARY_BASE, nomic_graph
 from lithify.embedding.inference import EncoderModel, pad_rows
 from lithify.embedding.manifest import Manifest
@@ -30,7 +30,7 @@ def random_weights(shapes: dict[str, tuple[int, ...]], dtype: type[np.floating[A
     return {name: value.astype(dtype if value.size > 2 * WIDTH else np.float32) for name, value in drawn.items()}
 
 
-def minilm_weights() -> Weights:
+def bert_weights() -> Weights:
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (VOCABULARY, WIDTH),
         "embeddings.position_embeddings.weight": (64, WIDTH),
@@ -81,7 +81,7 @@ def attend(query: Floats, key: Floats, value: Floats, head_width: int) -> Floats
     return np.concatenate(heads, axis=1)
 
 
-def minilm_forward(w: Weights, ids: list[int]) -> Floats:
+def bert_tokens(w: Weights, ids: list[int]) -> Floats:
     def dense(name: str, x: Floats) -> Floats:
         result: Floats = x @ w[f"{name}.weight"].T.astype(np.float64) + w[f"{name}.bias"]
         return result
@@ -100,7 +100,15 @@ def minilm_forward(w: Weights, ids: list[int]) -> Floats:
         inner = dense(f"{name}.intermediate.dense", x)
         gelu = inner * (1 + np.vectorize(math.erf)(inner / math.sqrt(2))) / 2
         x = normed(f"{name}.output.LayerNorm", x + dense(f"{name}.output.dense", gelu))
-    return np.asarray(x.mean(axis=0), np.float64)
+    return x
+
+
+def mean_bert_forward(w: Weights, ids: list[int]) -> Floats:
+    return np.asarray(bert_tokens(w, ids).mean(axis=0), np.float64)
+
+
+def cls_bert_forward(w: Weights, ids: list[int]) -> Floats:
+    return np.asarray(bert_tokens(w, ids)[0], np.float64)
 
 
 def turn(x: Floats) -> Floats:
@@ -142,7 +150,11 @@ def answers(graph: onnx.ModelProto, folder: Path) -> Floats:
     return EncoderModel(path, manifest, threads=1).infer(*pad_rows(ROWS)).astype(np.float64)
 
 
-CASES = [(minilm_graph, minilm_weights, minilm_forward), (nomic_graph, nomic_weights, nomic_forward)]
+CASES = [
+    (mean_bert_graph, bert_weights, mean_bert_forward),
+    (cls_bert_graph, bert_weights, cls_bert_forward),
+    (nomic_graph, nomic_weights, nomic_forward),
+]
 
 
 @pytest.mark.parametrize(("graph", "weights", "forward"), CASES)
@@ -152,11 +164,14 @@ def test_the_graph_computes_the_architecture(graph: Any, weights: Any, forward: 
     np.testing.assert_allclose(answers(graph(drawn, Float()), tmp_path), expected, atol=2e-5)
 
 
+@pytest.mark.parametrize("precision", [RowInt8(), RowInt8(largest_weight=64, exact_projections=False)])
 @pytest.mark.parametrize(("graph", "weights", "forward"), CASES)
-def test_the_byte_variant_stays_close(graph: Any, weights: Any, forward: Any, tmp_path: Path) -> None:
+def test_the_byte_variant_stays_close(
+    graph: Any, weights: Any, forward: Any, precision: RowInt8, tmp_path: Path
+) -> None:
     drawn = weights()
     exact = np.stack([forward(drawn, row) for row in ROWS])
-    found = answers(graph(drawn, RowInt8()), tmp_path)
+    found = answers(graph(drawn, precision), tmp_path)
     cosines = (exact * found).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(found, axis=1)
     assert cosines.min() > 0.99
 

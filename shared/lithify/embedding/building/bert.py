@@ -1,4 +1,4 @@
-"""The graph of all-MiniLM-L6-v2, a six-layer BERT, from its safetensors weights."""
+"""The graph of a BERT encoder from its weights: all-MiniLM-L6-v2 pools by the mean, snowflake-arctic-embed-s by CLS."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -13,12 +13,27 @@ STEM = "encoder.layer."
 WORDS = "embeddings.word_embeddings.weight"
 
 
-def minilm_graph(weights: Mapping[str, Matrix], precision: Precision) -> onnx.ModelProto:
+def mean_bert_graph(weights: Mapping[str, Matrix], precision: Precision) -> onnx.ModelProto:
+    """Returns the encoder whose vector is the mean over the tokens."""
     layers = Layers(GraphBuilder(), _add_joint_projections(weights), precision)
     hidden = _embeddings(layers)
     for name in layer_names(weights, STEM):
         hidden = _layer(layers, name, hidden)
     return layers.graph.encoder(layers.mean_pool(hidden), weights[WORDS].shape[1])
+
+
+def cls_bert_graph(weights: Mapping[str, Matrix], precision: Precision) -> onnx.ModelProto:
+    """Returns the encoder whose vector is that of the first token.
+
+    The last layer computes that token only, which saves a fourteenth of a model of twelve layers.
+    """
+    layers = Layers(GraphBuilder(), _add_joint_projections(weights), precision)
+    hidden = _embeddings(layers)
+    *inner, last = layer_names(weights, STEM)
+    for name in inner:
+        hidden = _layer(layers, name, hidden)
+    pooled = layers.graph.node("Squeeze", _first_token_layer(layers, last, hidden), layers.graph.numbers(1))
+    return layers.graph.encoder(pooled, weights[WORDS].shape[1])
 
 
 def _add_joint_projections(weights: Mapping[str, Matrix]) -> dict[str, Matrix]:
@@ -44,6 +59,21 @@ def _embeddings(layers: Layers) -> str:
 
 def _layer(layers: Layers, name: str, x: str) -> str:
     query, key, value = layers.projections(f"{name}.attention.self", x)
+    return _attend(layers, name, x, query, key, value)
+
+
+def _first_token_layer(layers: Layers, name: str, x: str) -> str:
+    """Returns the layer's output for the first token alone; its attention still sees all of them."""
+    query, key, value = layers.projections(f"{name}.attention.self", x)
+    return _attend(layers, name, _first_token(layers, x), _first_token(layers, query), key, value)
+
+
+def _first_token(layers: Layers, x: str) -> str:
+    graph = layers.graph
+    return graph.node("Slice", x, graph.numbers(0), graph.numbers(1), graph.numbers(1))
+
+
+def _attend(layers: Layers, name: str, x: str, query: str, key: str, value: str) -> str:
     mixed = layers.attention(query, key, value, layers.weights[WORDS].shape[1] // HEAD_WIDTH)
     attended = layers.dense(f"{name}.attention.output.dense", mixed)
     x = layers.residual_norm(f"{name}.attention.output.LayerNorm", x, attended)
