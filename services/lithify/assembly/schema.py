@@ -78,6 +78,7 @@ class SearchHit(BaseModel):
     session: str | None
     ts: int
     seq: int | None
+    superseded_by: str | None = Field(None, description="The memory that says the same anew.")
 
     @computed_field(description="Opens the record later: GET /v1/memories/{path}.")  # type: ignore[prop-decorator]
     @property

@@ -37,7 +37,8 @@ from lithify.jobs import (
 from lithify.librarian.lane import refresh_and_measure
 from lithify.librarian.vectors import VectorParts, catch_up
 from lithify.memory.compaction.draft import Abstractive
-from lithify.memory.compaction.plan import CompactionPolicy
+from lithify.memory.compaction.plan import CompactionPolicy, GuidanceDetector
+from lithify.memory.ranking.profile import SEED, Profile
 from lithify.node.docs import build_lane
 from lithify.node.parts import ProcessParts, RedisParts, tail_policy
 from lithify.settings import Settings
@@ -123,9 +124,18 @@ def build_compactor(parts: ProcessParts, summariser: Abstractive | None) -> Comp
         partitions=settings.partitions,
         clock=system_clock,
         tokens=settings.compact_tokens,
-        policy=CompactionPolicy(settings.compact_cluster_turns, tail_policy(parts.profile)),
+        policy=CompactionPolicy(
+            settings.compact_cluster_turns, tail_policy(parts.profile), choose_detector(settings, parts.profile)
+        ),
         abstractive=summariser,
     )
+
+
+def choose_detector(settings: Settings, profile: Profile) -> GuidanceDetector:
+    """Returns what counts as guidance: profile `seed` keeps the detector of its sources."""
+    if settings.guidance == "off":
+        return "off"
+    return "authored" if profile.name == SEED.name else "standing"
 
 
 def open_scheduler(settings: Settings, redis: RedisParts) -> Scheduler:

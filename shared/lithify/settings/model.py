@@ -136,6 +136,9 @@ class Settings(BaseSettings):
     compact_idle_minutes: int = Field(
         0, ge=0, le=525_600, description="Minutes after which an idle session is compacted; 0 never does."
     )
+    guidance: Literal["on", "off"] = Field(
+        "on", description="Whether standing instructions of users are kept word for word as guidance: on or off."
+    )
     compact_cluster_turns: int = Field(20, ge=2, le=1_000, description="Turns one summary covers at most, 2 to 1000.")
     summariser_dir: Path | None = Field(
         None, description="Folder of a T5-style ONNX export that writes summaries; unset means extractive ones only."

@@ -9,7 +9,7 @@ from lithify.store.records import join_parts
 
 COLLECTION: Final = "memories"
 
-LISTS: Final = (MISSING_TIERS, "mentions", "source_ids", "hop_targets")
+LISTS: Final = (MISSING_TIERS, "claims", "mentions", "source_ids", "hop_targets")
 
 
 # Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
@@ -51,6 +51,10 @@ class MemoryRecord:
     lineage: Mapping[str, Any] | None = None  # summary: what it was made from, spec 05 §9
     authority: float | None = None  # authored node: 1 in a core document, 0 in a standard one
     authored_tier: str | None = None  # authored node: hard, soft or variant; only the last is searched
+    claims: tuple[str, ...] = ()  # attributes that it states a value of, see memory/updates
+    superseded_by: str | None = None  # id of the memory that says the same anew
+    superseded_by_turn: str | None = None  # event id of that memory, which its copies share
+    supersedes: str | None = None  # id of the memory it was said to replace
     hop_targets: tuple[str, ...] = ()  # authored node: ids of records it leads to
 
     def payload(self) -> dict[str, Any]:

@@ -66,6 +66,10 @@ def id_in_family(record: Record, family: str) -> str:
     return point_id(payload["tenant"], kind, key, family)
 
 
+LINKS: Final = frozenset({"compacted_into", "superseded_by", "supersedes"})
+"""Fields with the id of another record."""
+
+
 def is_embedded(record: Record) -> bool:
     """Rules and whole documents are never searched and have no vectors; a marker says that there should be some."""
     return bool(record.vectors or record.payload.get(MISSING_TIERS))
@@ -76,8 +80,8 @@ def migrate_payload(record: Record, moved: Mapping[str, str], fingerprint: str) 
     payload = dict(record.payload)
     if "embedding" in payload:
         payload["embedding"] = fingerprint
-    if "compacted_into" in payload:
-        payload["compacted_into"] = moved.get(payload["compacted_into"], payload["compacted_into"])
+    for link in LINKS & payload.keys():
+        payload[link] = moved.get(payload[link], payload[link])
     if "hop_targets" in payload:
         payload["hop_targets"] = [moved.get(target, target) for target in payload["hop_targets"]]
     return payload
@@ -85,7 +89,8 @@ def migrate_payload(record: Record, moved: Mapping[str, str], fingerprint: str) 
 
 def linked_ids(payload: Mapping[str, Any]) -> list[str]:
     """Returns the ids of the records that this one points to."""
-    return [link for link in (payload.get("compacted_into"), *payload.get("hop_targets", ())) if link]
+    single = (payload.get(link) for link in sorted(LINKS))
+    return [link for link in (*single, *payload.get("hop_targets", ())) if link]
 
 
 def payload_digest(payload: Mapping[str, Any]) -> bytes:

@@ -33,6 +33,8 @@ INDEXES: Final = MappingProxyType(
         "repo": IndexKind.KEYWORD,
         "doc_kind": IndexKind.KEYWORD,
         "compacted_into": IndexKind.KEYWORD,
+        "claims": IndexKind.KEYWORD,
+        "superseded_by": IndexKind.KEYWORD,
         MISSING_TIERS: IndexKind.KEYWORD,
         "active": IndexKind.BOOLEAN,
         "ts": IndexKind.INTEGER,

@@ -12,12 +12,14 @@ import structlog
 from lithify.compactor.session import Session
 from lithify.embedding import Embedder
 from lithify.errors import Unavailable
+from lithify.events import Role
 from lithify.memory.bounds import FloatArray
 from lithify.memory.compaction.cluster_geometry import as_matrix, cosines
 from lithify.memory.compaction.clustering import UNRELATED_TEXTS, Cluster, CohesionGuard, likeness
 from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance
 from lithify.memory.compaction.plan import CompactionPlan, CompactionPolicy, Trigger, plan_compaction
+from lithify.memory.guidance import is_standing_instruction
 from lithify.memory.prompt.composition import spoken_item
 from lithify.memory.rulebook.deontic import modality
 from lithify.memory.turn import Turn
@@ -56,7 +58,7 @@ def plan_session(session: Session, embed: Embed, policy: CompactionPolicy, trigg
     """
     plan = plan_compaction(session.view, rendered_cost, policy, trigger)
     coherent = [part for cluster in plan.clusters for part in split_cluster(cluster, embed)]
-    return replace(plan, clusters=tuple(protect_guidance(cluster, session, embed) for cluster in coherent))
+    return replace(plan, clusters=tuple(protect_guidance(cluster, session, embed, policy) for cluster in coherent))
 
 
 def rendered_cost(turn: Turn) -> float:
@@ -86,15 +88,23 @@ def measure_background(embed: Embed) -> float:
     return likeness(vectors)
 
 
-def protect_guidance(cluster: Cluster, session: Session, embed: Embed) -> Cluster:
+def protect_guidance(cluster: Cluster, session: Session, embed: Embed, policy: CompactionPolicy) -> Cluster:
     """Protects the turns that are standing instructions, to be kept word for word (spec 11)."""
-    stabilities = {turn.id: session.memories[turn.id].stability for turn in cluster.turns}
-    rules = tuple(turn for turn in cluster.turns if is_instruction(turn.text, stabilities[turn.id], embed))
-    return replace(cluster, protected=rules)
+    if policy.guidance == "off":
+        return cluster
+    if policy.guidance == "standing":
+        rules = [turn for turn in cluster.turns if turn.role == Role.USER and is_standing_instruction(turn.text)]
+    else:
+        stabilities = {turn.id: session.memories[turn.id].stability for turn in cluster.turns}
+        rules = [turn for turn in cluster.turns if is_instruction(turn.text, stabilities[turn.id], embed)]
+    return replace(cluster, protected=tuple(rules))
 
 
 def is_instruction(text: str, stability: float, embed: Embed) -> bool:
-    """Asks the rule detector first, and the model only where a hint makes its answer matter."""
+    """Tells what the sources take for guidance, as profile `seed` does.
+
+    Asks the rule detector first, and the model only where a hint makes its answer matter.
+    """
     mask = modality(text)
     cosine = _prototype_cosine(text, embed) if not mask and has_hint(text) else 0.0
     return is_guidance(text, stability, mask, cosine)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from lithify.embedding import Embedder
 from lithify.events import Event, Role
 from lithify.indexing import TextVectors, embed_each, embed_tiers, lexical_vector
+from lithify.memory.guidance import name_claims
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.query import anchor_density
 from lithify.memory.tokens import estimate_tokens
@@ -87,6 +88,7 @@ def turn_memory(event: Event, fingerprint: str) -> MemoryRecord:
         agent=event.agent,
         bundle_id=event.bundle_id,
         reply_to=event.reply_to,
+        claims=name_claims(event.text) if event.role == Role.USER else (),
         source_kind=event.source_kind,
         source_ref=event.source_ref,
         meta=event.meta,

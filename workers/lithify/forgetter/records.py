@@ -20,6 +20,7 @@ from lithify.store.reading import every_record
 from lithify.streams import Receipts, crash_point, keys
 from lithify.streams.generations import bump, durable_subject
 from lithify.streams.outage import outages
+from lithify.supersession import restore_outdated
 
 # Documents are the operator's and are removed by their name; their records call it `source_ref`, too.
 AUTHORED = "authored"
@@ -138,6 +139,8 @@ class Records:
         """Deletes records, the derived ones before their origins: a crash must leave the way to the former."""
         await self._reactivate(run, collection, doomed)
         await self._remove_mentions(run, collection, doomed)
+        # Before the deletion: a crash in between finds what is doomed again.
+        await restore_outdated(self.store, run.target.scope, doomed.ids, collection)
         await run.drop_receipts(doomed.events)
         for user in doomed.owners:
             await drop_use_counts(self.redis, run.target.tenant, user, doomed.ids)

@@ -22,6 +22,7 @@ from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point
 from lithify.streams.generations import bump, durable_subject
 from lithify.streams.receipts import Mark
+from lithify.supersession import mark_outdated
 
 NO_VECTOR: Final = "the turn has no full vector yet; it is gated once backfill has made it"
 
@@ -81,6 +82,7 @@ class GateWorker:
         await self._record(gated)
         crash_point("after_gate_record")
         await self._promote(gated)
+        await self._mark_outdated(turns)
         await self._take_back(events)
         crash_point("after_promotion")
         await self._report(gated)
@@ -123,6 +125,11 @@ class GateWorker:
             if one.joins is not None:
                 joining[one.joins].append(one.turn)
         await self._join(joining)
+
+    async def _mark_outdated(self, turns: Sequence[StoredTurn]) -> None:
+        """Lets the newest of what a user states stand before the older; turns and the memories made of them alike."""
+        for turn in turns:
+            await mark_outdated(self.store, turn.scope, turn.record)
 
     async def _join(self, turns: Mapping[str, Sequence[StoredTurn]]) -> None:
         """Adds turns to the memories they repeat; a memory that was forgotten meanwhile stays forgotten."""

@@ -15,6 +15,7 @@ from lithify.events import Clock, TenantScope
 from lithify.events.scope import SHARED
 from lithify.http import NotFound
 from lithify.indexing import embed_each, lexical_vector
+from lithify.memory.guidance import name_claims
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.temporal.query import anchor_density
 from lithify.memory.tokens import estimate_tokens
@@ -23,6 +24,7 @@ from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.records import join_parts
 from lithify.streams.generations import bump, durable_subject
+from lithify.supersession import mark_outdated, replace_memory
 
 EXPLICIT = "explicit"  # provenance of what a host wrote by itself
 # As settled as a promoted turn can be (spec 01 §5): somebody decided that it is worth remembering.
@@ -57,11 +59,24 @@ class Memories:
         if known:
             check_same_memory(memory, MemoryRecord.from_payload(known[0].payload))
             return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
+        older = await self._read_replaced(scope, wanted, memory)
         loop = asyncio.get_running_loop()
         record = await loop.run_in_executor(self.executor, self._embed, record_id, memory)
         await self.store.upsert(scope, COLLECTION, [record])
+        await mark_outdated(self.store, scope, record)
+        if older is not None:
+            await replace_memory(self.store, scope, record, older)
         await bump(self.redis, scope.tenant, durable_subject(memory.user))
         return MemoryWritten(id=record_id, event_id=event_id, status="stored")
+
+    async def _read_replaced(self, scope: TenantScope, wanted: MemoryInput, memory: MemoryRecord) -> Record | None:
+        """Reads the memory that the host wants to be replaced. Raises NotFound unless it is one of the same user."""
+        if wanted.supersedes is None:
+            return None
+        found = await self.store.fetch(scope, COLLECTION, [parse_memory_id(wanted.supersedes)])
+        if not found or found[0].payload["user"] != memory.user:
+            raise NotFound(f"supersedes: no memory {wanted.supersedes!r} of this user")
+        return found[0]
 
     def _make_memory(self, scope: TenantScope, wanted: MemoryInput) -> MemoryRecord:
         user = SHARED if wanted.user is None else wanted.user
@@ -78,6 +93,8 @@ class Memories:
             source_ref=wanted.source_ref,
             token_estimate=estimate_tokens(wanted.text),
             anchors=anchor_density(wanted.text),
+            claims=name_claims(wanted.text) if wanted.user is not None else (),
+            supersedes=None if wanted.supersedes is None else parse_memory_id(wanted.supersedes),
             stability=STABILITY,
             provenance=EXPLICIT,
             embedding=self.embedder.fingerprint,

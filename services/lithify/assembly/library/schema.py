@@ -142,6 +142,9 @@ class MemoryInput(BaseModel):
     ts: int | None = Field(None, ge=0, le=MAX_TS_MS, description="Event time in ms; the clock if absent.")
     source_kind: Identifier | None = Field(None, description="Where the text came from, e.g. chat or import.")
     source_ref: Identifier | None = Field(None, description="The exact origin, for purging by source.")
+    supersedes: str | None = Field(
+        None, max_length=512, description="Id or path of an older memory of the same user that this one replaces."
+    )
 
     @field_validator("text")
     @classmethod
@@ -189,6 +192,8 @@ class MemoryView(BaseModel):
     source_kind: str | None = None
     source_ref: str | None = None
     compacted_into: str | None = None
+    superseded_by: str | None = Field(None, description="The memory that says the same anew.")
+    supersedes: str | None = Field(None, description="The memory it was said to replace.")
     provenance: str | None = None
     gating_score: float | None = None
     mentions: tuple[str, ...] = ()

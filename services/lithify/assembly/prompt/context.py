@@ -24,11 +24,11 @@ from lithify.memory.prompt.ordering import Occasion, order_by_time
 from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
-from lithify.memory.ranking.cues import keywords
+from lithify.memory.ranking.cues import asks_for_latest, keywords
 from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scoring import Scored, coarse_cut, score_pass2
+from lithify.memory.ranking.scoring import Scored, coarse_cut, fade_older, put_newest_first, score_pass2
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question, trust_indicator
 from lithify.memory.turn import Turn, sort_chronologically
@@ -121,7 +121,9 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     fixed, split = settle_fixed(ingredients, ordered, base, terms)
     shown = {item.id for item in fixed.tail}
     competing = drop_shown(ingredients.candidates, (), shown)
-    advice = rank_candidates([c for c in competing if c.kind is Kind.GUIDANCE], ingredients, terms)
+    # A later instruction that says otherwise retires the earlier one.
+    standing = [c for c in competing if c.kind is Kind.GUIDANCE and c.superseded_by is None]
+    advice = rank_candidates(standing, ingredients, terms)
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
     considered = rank_candidates(memories, ingredients, terms)
     direct = pick_survivors(considered, ingredients.sources, profile)
@@ -183,8 +185,14 @@ def settle_fixed(
 
 
 def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
-    """Ranks in both passes of spec 08: the coarse cut, then every survivor with its components, best first."""
-    return score_candidates(coarse_cut(candidates, terms.profile), ingredients, terms) if candidates else ()
+    """Ranks in both passes of spec 08: the coarse cut, then every survivor with its components, best first.
+
+    Where the question asks for what holds now, older memories fade as they do in a search.
+    """
+    ranked = score_candidates(coarse_cut(candidates, terms.profile), ingredients, terms) if candidates else ()
+    if not asks_for_latest(ingredients.query):
+        return ranked
+    return tuple(fade_older(ranked, terms.profile.latest_half_life_days))
 
 
 def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
@@ -196,7 +204,7 @@ def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, 
 
 def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
     """Picks C2, one copy of each turn, of every source its share where the profile knows one."""
-    distinct = distinct_turns(ranked)
+    distinct = put_newest_first(distinct_turns(ranked))
     if profile.source_share is None:
         return distinct[: profile.final_size]
     return spread_sources(distinct, sources, profile.final_size, profile.source_share)
@@ -247,7 +255,7 @@ def occasion_of(candidate: Candidate) -> Occasion:
         session=candidate.session,
         seq=candidate.seq,
         turn=candidate.source_turn,
-        superseded_by=candidate.superseded_by,
+        superseded_by=candidate.successor or candidate.superseded_by,
     )
 
 

@@ -11,7 +11,7 @@ from lithify.events import TenantScope
 from lithify.memory.ranking.cues import asks_for_latest
 from lithify.memory.ranking.duplicates import Passage, distinct_turns, diversify, relative_relevance
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scoring import HybridScored, fade_older, score_hybrid
+from lithify.memory.ranking.scoring import HybridScored, fade_older, put_newest_first, score_hybrid
 from lithify.store import LEXICAL, Where
 
 LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset({LEXICAL})}
@@ -67,6 +67,7 @@ def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, n
     ranked = distinct_turns(score_hybrid(found.candidates, profile, now_ms))
     half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
     ranked = fade_older(ranked, half_life or profile.decay_half_life_days)
+    ranked = put_newest_first(ranked)
     if profile.mmr_lambda is None:
         return ranked[: request.limit]
     return vary_order(ranked, request.limit, profile.mmr_lambda)
@@ -117,6 +118,7 @@ def make_hit(scored: HybridScored, found: FoundMemories) -> SearchHit:
         session=memory.session,
         ts=memory.ts,
         seq=memory.seq,
+        superseded_by=memory.superseded_by,
     )
 
 

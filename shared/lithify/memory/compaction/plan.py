@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
 from lithify.errors import Invalid
 from lithify.memory.compaction.clustering import MIN_TURNS, TARGET_SIZE, Cluster, cut_evenly
@@ -21,10 +22,15 @@ class Trigger(Enum):
     AUTOMATIC = "automatic"
 
 
+GuidanceDetector = Literal["standing", "authored", "off"]
+"""What is kept word for word: standing instructions, whatever reads like an authored rule (the sources), or nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class CompactionPolicy:
     target_size: int = TARGET_SIZE
     tail: TailPolicy = field(default_factory=TailPolicy)
+    guidance: GuidanceDetector = "standing"
 
 
 DEFAULT_POLICY = CompactionPolicy()

@@ -9,7 +9,7 @@ from typing import Final
 
 from lithify.memory.guidance.detector import find_in_language
 from lithify.memory.guidance.grammar import LANGUAGES, InstructionGrammar, load_instructions
-from lithify.memory.updates.claims import Claim
+from lithify.memory.updates.claims import Claim, read_claims
 
 PREFIX: Final = "instruction"
 MAX_WORDS: Final = 8
@@ -27,6 +27,16 @@ def read_instructions(text: str) -> tuple[Claim, ...]:
             found = [*_read_topics(sentence, words, grammar)] or [*_read_order(words, grammar)]
             claims |= {(claim.attribute, claim.value): claim for claim in found}
     return tuple(claims.values())
+
+
+def read_statement(text: str) -> tuple[Claim, ...]:
+    """Returns all that a text claims: facts, and what its standing instructions are about."""
+    return (*read_claims(text), *read_instructions(text))
+
+
+def name_claims(text: str) -> tuple[str, ...]:
+    """Returns the attributes that a text states a value of, each once; records are found by them."""
+    return tuple(dict.fromkeys(claim.attribute for claim in read_statement(text)))
 
 
 def _read_topics(sentence: str, words: list[str], grammar: InstructionGrammar) -> Iterator[Claim]:

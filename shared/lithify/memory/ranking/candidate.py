@@ -74,6 +74,7 @@ class Candidate:
     seq: float | None = None  # position in the session
     since: float | None = None  # of a summary, when the first of its turns was said; milliseconds
     superseded_by: str | None = None  # id of the memory that says the same anew
+    successor: str | None = None  # the turn of that memory, which its copies share
 
 
 class StoredMemory(Protocol):
@@ -105,6 +106,10 @@ class StoredMemory(Protocol):
     def seq(self) -> object: ...
     @property
     def lineage(self) -> object: ...
+    @property
+    def superseded_by(self) -> object: ...
+    @property
+    def superseded_by_turn(self) -> object: ...
 
 
 def read_candidate(record_id: str, scope: Scope, stored: StoredMemory, signals: Signals) -> Candidate:
@@ -128,6 +133,8 @@ def read_candidate(record_id: str, scope: Scope, stored: StoredMemory, signals: 
         session=_text(stored.session),
         seq=_number(stored.seq),
         since=_first_time(stored.lineage),
+        superseded_by=_text(stored.superseded_by),
+        successor=_text(stored.superseded_by_turn),
     )
 
 

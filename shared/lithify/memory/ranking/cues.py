@@ -12,7 +12,11 @@ _ASKS_WHEN = re.compile(
     re.IGNORECASE,
 )
 # "Recently" and "last" are left out: they date an event, and do not ask for the newest one.
-_ASKS_LATEST = re.compile(r"\b(?:latest|newest|most recent|most recently|up[- ]to[- ]date|as of now)\b", re.IGNORECASE)
+_ASKS_LATEST = re.compile(
+    r"\b(?:latest|newest|most recent|most recently|up[- ]to[- ]date|as of now|current|currently|now|still|these days"
+    r"|nowadays|at the moment|anymore|any more|any longer)\b",
+    re.IGNORECASE,
+)
 _SPEAKER = re.compile(r"([^\W\d_][\w.'-]*(?: [\w.'-]+){0,3}):\s")
 _WORD = re.compile(r"[^\W_]+")
 MIN_KEYWORD = 3

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,11 @@ from lithify.memory.bounds import FloatArray, Positions, unit
 from lithify.memory.ranking.authority import authored_value, authority_weight, frequency, quality
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.cues import words
+from lithify.memory.ranking.duplicates import RankedT
 from lithify.memory.ranking.profile import HybridWeights, Profile
 from lithify.memory.ranking.recency import age_seconds, recency
 from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
+from lithify.memory.updates import newest_first
 
 _AUTHORED, _SUMMARY = Kind.AUTHORED, Kind.SUMMARY  # enum members are slow to look up a thousand times
 SECONDS_PER_DAY: Final = 86_400.0
@@ -124,10 +126,11 @@ def _ages_of(candidates: Sequence[Candidate], now_ms: float) -> FloatArray:
 
 
 def _quality_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
-    """Returns Q, or 1 for all where the profile leaves it out (X45)."""
+    """Returns Q, or 1 for all where the profile leaves it out (X45); what is out of date counts less."""
     delta = profile.delta if profile.apply_quality else 0.0
     decay = _column([c.decay_rate if c.kind is _SUMMARY else 0.0 for c in candidates])
-    return quality(decay, delta)
+    outdated = _column([1.0 if c.superseded_by is None else profile.outdated_weight for c in candidates])
+    return quality(decay, delta) * outdated
 
 
 def _authorship_of(candidates: Sequence[Candidate]) -> FloatArray:
@@ -153,7 +156,10 @@ def hybrid_score(
     return unit(base * unit(multiplier))
 
 
-def fade_older(ranked: Sequence[HybridScored], half_life_days: float | None) -> list[HybridScored]:
+RowT = TypeVar("RowT", HybridScored, Scored)
+
+
+def fade_older(ranked: Sequence[RowT], half_life_days: float | None) -> list[RowT]:
     """Halves scores for every half-life by which a hit is older than the newest, and sorts anew (spec 10 §7).
 
     Older than the newest hit and not than now: among old memories the latest is as much wanted. What has no time is
@@ -167,6 +173,15 @@ def fade_older(ranked: Sequence[HybridScored], half_life_days: float | None) -> 
     similarities = np.array([row.relevance for row in ranked])
     order = rank_order(scores, similarities, [row.candidate for row in ranked])
     return [ranked[i]._replace(score=float(scores[i])) for i in order.tolist()]
+
+
+def put_newest_first(ranked: Sequence[RankedT]) -> list[RankedT]:
+    """Returns the ranking with nothing before what replaced it."""
+    return newest_first(
+        ranked,
+        lambda row: [name for name in (row.candidate.id, row.candidate.source_turn) if name],
+        lambda row: row.candidate.successor or row.candidate.superseded_by,
+    )
 
 
 def rank_key(score: float, similarity: float, record_id: str) -> tuple[float, float, str]:

@@ -1,9 +1,12 @@
 """Decides which earlier statements a later one replaces."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from lithify.memory.updates.claims import Claim
+
+ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +69,14 @@ def find_superseded(statement: Statement, others: Iterable[Statement]) -> dict[s
     for other in others:
         if other.id == statement.id:
             continue
-        older, newer = sorted((other, statement), key=lambda one: (one.ts, one.seq, one.id))
+        older, newer = sorted((other, statement), key=time_key)
         if replaces(newer, older):
             replaced[older.id] = newer.id
     return replaced
+
+
+def time_key(statement: Statement) -> tuple[float, int, str]:
+    return statement.ts, statement.seq, statement.id
 
 
 def replaces(newer: Statement, older: Statement) -> bool:
@@ -79,3 +86,25 @@ def replaces(newer: Statement, older: Statement) -> bool:
         for before in older.claims
         for after in newer.claims
     )
+
+
+def newest_first(
+    ranked: Iterable[ItemT], names: Callable[[ItemT], Iterable[str]], replaced_by: Callable[[ItemT], str | None]
+) -> list[ItemT]:
+    """Returns a ranking in which nothing stands before what replaced it; everything else keeps its order.
+
+    `names` are the ids under which something is known, `replaced_by` the id of what replaced it.
+    """
+    listed = list(ranked)
+    places = {name: place for place, item in enumerate(listed) for name in names(item)}
+    late: dict[int, list[ItemT]] = {}
+    order: list[ItemT] = []
+    for place, item in enumerate(listed):
+        successor = replaced_by(item)
+        later = places.get(successor, place) if successor else place
+        if later > place:
+            late.setdefault(later, []).append(item)
+        else:
+            order.append(item)
+        order.extend(late.pop(place, ()))
+    return order

@@ -23,6 +23,8 @@ class Stored:
     session: object = None
     seq: object = None
     lineage: object = None
+    superseded_by: object = None
+    superseded_by_turn: object = None
 
 
 def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
@@ -38,6 +40,8 @@ def test_stored_metadata_of_the_wrong_type_counts_as_absent() -> None:
         session=3,
         seq="first",
         lineage=["source_ts_min"],
+        superseded_by=7,
+        superseded_by_turn=["t"],
     )
     plain = Candidate("r", "", Scope.USER, Kind.TURN)
     assert read_candidate("r", Scope.USER, wrong, Signals()) == plain
