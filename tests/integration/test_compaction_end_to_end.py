@@ -15,6 +15,7 @@ from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, system_clock
 from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.gatekeeper.worker import GateWorker
+from lithify.memory.gating.gate_profile import SEED_GATE
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.vectors.tiers import tier_vector
 from lithify.node.parts import collection_spec
@@ -55,7 +56,7 @@ async def bench(
 
 
 async def gated(bench: Bench) -> None:
-    judge = TurnGate(gate_config("gp1", None), 0.95, bench.analyser)
+    judge = TurnGate(gate_config(SEED_GATE, None), 0.95, bench.analyser)
     worker = GateWorker(bench.store, bench.redis, bench.embedder.manifest.family, judge, system_clock)
     for at in range(0, len(EVENTS), 64):
         await worker.handle([Delivery(StreamEntry("turns", "1-0", {}, 1), event) for event in EVENTS[at : at + 64]])

@@ -8,7 +8,8 @@ import pytest
 
 from lithify.embedding import Embedder
 from lithify.memory.compaction.draft import draft_cluster
-from lithify.memory.compaction.preservation import PRESERVE_ALIGN, measure
+from lithify.memory.compaction.limits import SEED_COMPACTION
+from lithify.memory.compaction.preservation import measure
 from lithify.memory.turn import Turn
 from lithify.summarising import Cancelled, OnnxSummariser, load_summariser
 
@@ -56,7 +57,7 @@ def test_an_off_topic_title_is_turned_down_by_the_gate(minilm: Embedder) -> None
     """spec 05.5 on real models; the extract takes its place and keeps what the decoder thought of itself."""
     written = real().write(CHAT, 64)
     vectors = minilm.embed_documents([*CHAT, written.text])
-    assert measure(vectors[-1:], vectors[:-1]).align < PRESERVE_ALIGN
+    assert measure(vectors[-1:], vectors[:-1]).align < SEED_COMPACTION.preserve_align
 
     draft = draft_cluster(scored(CHAT), (), minilm.embed_documents, real()).draft
     assert draft is not None

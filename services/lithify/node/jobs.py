@@ -7,6 +7,7 @@ from typing import Final
 
 from lithify.archiver.inspection import JOB as INSPECT_ARCHIVE
 from lithify.archiver.inspection import inspect_archive
+from lithify.assembly.prompt.token_counter import load_counter
 from lithify.compaction import JOB as COMPACT
 from lithify.compaction import QUEUE as COMPACTION
 from lithify.compactor.job import Compactor, compact_session
@@ -125,9 +126,13 @@ def build_compactor(parts: ProcessParts, summariser: Abstractive | None) -> Comp
         clock=system_clock,
         tokens=settings.compact_tokens,
         policy=CompactionPolicy(
-            settings.compact_cluster_turns, tail_policy(parts.profile), choose_detector(settings, parts.profile)
+            parts.profile.compaction.cluster_turns,
+            tail_policy(parts.profile),
+            choose_detector(settings, parts.profile),
         ),
         abstractive=summariser,
+        limits=parts.profile.compaction,
+        count=load_counter(settings.token_counter).count,
     )
 
 

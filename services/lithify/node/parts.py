@@ -18,6 +18,7 @@ from lithify.embedding import Embedder, load_configured_embedder
 from lithify.errors import Unavailable
 from lithify.jobs import open_connection
 from lithify.memory.compaction.draft import Abstractive
+from lithify.memory.gating.gate_profile import GateProfile
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.prompt.tail import TailPolicy
 from lithify.memory.ranking.profile import Profile
@@ -181,7 +182,21 @@ def retrieval_profile(settings: Settings) -> Profile:
 
 def apply_settings(profile: Profile, settings: Settings) -> Profile:
     """Returns the profile with what the operator has set by a variable of its own: that is meant for any profile."""
-    return replace(profile, search_tiers=settings.search_tiers or profile.search_tiers)
+    size = settings.compact_cluster_turns or profile.compaction.cluster_turns
+    return replace(
+        profile,
+        search_tiers=settings.search_tiers or profile.search_tiers,
+        gate=apply_gate_settings(profile.gate, settings),
+        compaction=replace(profile.compaction, cluster_turns=size),
+    )
+
+
+def apply_gate_settings(gate: GateProfile, settings: Settings) -> GateProfile:
+    chosen = replace(gate, evidence=settings.gate_evidence or gate.evidence, merge=settings.gate_merge or gate.merge)
+    if settings.gate_threshold is None:
+        return chosen
+    patterns = replace(gate.patterns, threshold=settings.gate_threshold)
+    return replace(chosen, patterns=patterns, learned=replace(gate.learned, threshold=settings.gate_threshold))
 
 
 def tail_policy(profile: Profile) -> TailPolicy:

@@ -15,6 +15,7 @@ from lithify.forgetter.segments import Seal
 from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.gatekeeper.worker import GateWorker
 from lithify.gatekeeper.worth_file import find_worth
+from lithify.memory.gating.gate_profile import GateProfile
 from lithify.node.parts import Model, ProcessParts
 from lithify.settings import Settings
 from lithify.streams import Consumer, ConsumerSettings, Handler, keys, open_consumer
@@ -94,7 +95,7 @@ async def open_embedding(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWo
 
 async def open_gating(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:
     family = parts.model.embedder.manifest.family
-    gate = open_turn_gate(parts.settings, parts.model)
+    gate = open_turn_gate(parts.settings, parts.model, parts.profile.gate)
     worker = GateWorker(parts.store, parts.redis.client, family, gate, system_clock)
     limits = replace(consumer_limits(parts.settings), batch=GATE_BATCH)
 
@@ -105,13 +106,12 @@ async def open_gating(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorke
     return OpenedWorker([consumer])
 
 
-def open_turn_gate(settings: Settings, model: Model) -> TurnGate:
+def open_turn_gate(settings: Settings, model: Model, profile: GateProfile) -> TurnGate:
     """Takes learned evidence of this model only; where nothing was learned for it, the patterns decide."""
     folder = settings.models_dir / settings.embedding_profile
-    worth = find_worth(folder, model.embedder.manifest.family) if settings.gate_evidence == "learned" else None
-    config = gate_config(settings.gate_evidence, worth, settings.gate_threshold)
-    admission = replace(config, durable_admission=settings.durable_admission)
-    return TurnGate(admission, settings.gate_merge, model.analyser, worth)
+    worth = find_worth(folder, model.embedder.manifest.family) if profile.evidence == "learned" else None
+    admission = replace(gate_config(profile, worth), durable_admission=settings.durable_admission)
+    return TurnGate(admission, profile.merge, model.analyser, worth)
 
 
 async def open_archiving(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:

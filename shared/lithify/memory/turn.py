@@ -18,7 +18,6 @@ class Turn:
     kind: str = "turn"
     bundle_id: str = ""
     reply_to: str = ""  # id of the turn this one answers, where the host says so
-    call_id: str = ""  # shared by a tool call and its results
     user: str = ""
     gating_score: float | None = None
     memory_id: str = ""  # of its record, if it has or will have one
@@ -37,8 +36,6 @@ def are_coupled(left: Turn, right: Turn) -> bool:
     """
     if left.bundle_id and left.bundle_id == right.bundle_id:
         return True
-    if right.role == "tool":
-        return bool(left.call_id) and left.call_id == right.call_id
     return left.role == "user" and right.role == "assistant" and right.reply_to in ("", left.id)
 
 

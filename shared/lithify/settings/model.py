@@ -113,20 +113,25 @@ class Settings(BaseSettings):
     )
 
     # Gating
-    gate_evidence: Literal["learned", "gp1", "gp2"] = Field(
-        "learned", description="What the gate reads a turn by: learned from labelled turns, or pattern set gp1 or gp2."
+    gate_evidence: Literal["learned", "gp1", "gp2"] | None = Field(
+        None,
+        description="What the gate reads a turn by: learned from labelled turns, or pattern set gp1 or gp2; "
+        "unset takes the profile's.",
     )
     gate_threshold: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="Gating score that makes a turn durable memory, 0 to 1; unset takes the evidence's.",
+        description="Gating score that makes a turn durable memory, 0 to 1; unset takes the profile's.",
     )
     durable_admission: Literal["gate", "always"] = Field(
         "gate", description="What becomes durable memory: what passes the gate, or always every user turn."
     )
-    gate_merge: float = Field(
-        0.95, gt=0, le=1, description="Similarity from which a promoted turn joins an existing memory, up to 1."
+    gate_merge: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Similarity from which a promoted turn joins a memory, up to 1; unset takes the profile's.",
     )
 
     # Compaction
@@ -139,7 +144,9 @@ class Settings(BaseSettings):
     guidance: Literal["on", "off"] = Field(
         "on", description="Whether standing instructions of users are kept word for word as guidance: on or off."
     )
-    compact_cluster_turns: int = Field(20, ge=2, le=1_000, description="Turns one summary covers at most, 2 to 1000.")
+    compact_cluster_turns: int | None = Field(
+        None, ge=2, le=1_000, description="Turns one summary covers at most, 2 to 1000; unset takes the profile's."
+    )
     summariser_dir: Path | None = Field(
         None, description="Folder of a T5-style ONNX export that writes summaries; unset means extractive ones only."
     )

@@ -10,6 +10,7 @@ from lithify.gatekeeper.neighbours import BatchMemory, NearMemory, repeated_scor
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.memory.gating.gate import LEARNED_CONFIG, PATTERN_CONFIG, GateConfig, GateDecision, blend, gate
+from lithify.memory.gating.gate_profile import RECALL_GATE, SEED_GATE, NeighbourLimits
 from lithify.memory.gating.worth import SHAPE, Worth
 from tests.unit.gatekeeper.gate_parts import ANALYSER, LENGTHS, MERGE_AT, TEA, TRIP, memory_id, said, turn_record
 
@@ -100,7 +101,9 @@ def test_without_worth_nothing_learned_passes_however_new_and_repeated() -> None
 
 
 def test_what_was_not_learned_falls_back_to_the_first_patterns() -> None:
-    assert gate_config("learned", CONVINCED) == LEARNED_CONFIG
-    assert gate_config("learned", None) == PATTERN_CONFIG
-    assert gate_config("gp2", CONVINCED) == GateConfig(patterns="gp2")
-    assert gate_config("learned", CONVINCED, 0.7) == replace(LEARNED_CONFIG, threshold=0.7)
+    assert gate_config(RECALL_GATE, CONVINCED) == LEARNED_CONFIG
+    assert gate_config(RECALL_GATE, None) == PATTERN_CONFIG
+    assert gate_config(SEED_GATE, CONVINCED) == PATTERN_CONFIG
+    assert gate_config(replace(RECALL_GATE, evidence="gp2"), CONVINCED) == GateConfig(patterns="gp2")
+    limits = NeighbourLimits(repeated=0.7)
+    assert gate_config(replace(RECALL_GATE, neighbours=limits), CONVINCED) == replace(LEARNED_CONFIG, limits=limits)

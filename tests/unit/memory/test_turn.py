@@ -8,9 +8,9 @@ from lithify.memory.prompt.tail import select_tail
 from lithify.memory.turn import Turn, are_coupled, sort_chronologically
 
 
-def turn(i: int, role: str = "note", cost: float = 30.0, bundle_id: str = "", call_id: str = "") -> Turn:
+def turn(i: int, role: str = "note", cost: float = 30.0, bundle_id: str = "") -> Turn:
     """The text carries the cost, so that a cost function needs no table."""
-    return Turn(f"t{i:04}", float(i), role, str(cost), bundle_id=bundle_id, call_id=call_id)
+    return Turn(f"t{i:04}", float(i), role, str(cost), bundle_id=bundle_id)
 
 
 def price(item: Turn) -> float:
@@ -40,16 +40,12 @@ def test_bundle_ids_keep_turns_together() -> None:
     assert total(tail.recent) == 7
 
 
-def test_tool_results_stay_with_their_call() -> None:
-    call, *results = [
-        turn(0, "assistant", call_id="c1"),
-        turn(1, "tool", call_id="c1"),
-        turn(2, "tool", call_id="c1"),
-    ]
-    assert are_coupled(call, results[0])
-    assert are_coupled(*results)
-    assert not are_coupled(call, replace(results[0], call_id="c2"))
-    assert not are_coupled(replace(call, call_id=""), replace(results[0], call_id=""))
+def test_tool_results_stay_with_their_call_where_the_host_bundles_them() -> None:
+    call, result, further = [turn(i, role, bundle_id="c1") for i, role in enumerate(("assistant", "tool", "tool"))]
+    assert are_coupled(call, result)
+    assert are_coupled(result, further)
+    assert not are_coupled(call, replace(result, bundle_id="c2"))
+    assert not are_coupled(replace(call, bundle_id=""), replace(result, bundle_id=""))
 
 
 def test_reply_to_another_turn_is_not_coupled() -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from threading import Event
 from typing import Final
 
@@ -21,10 +21,13 @@ from lithify.errors import Unavailable
 from lithify.events import Clock
 from lithify.jobs import JobContext
 from lithify.memory.compaction.commit_steps import StaleGeneration
-from lithify.memory.compaction.draft import Abstractive, DraftOutcome, draft_cluster
-from lithify.memory.compaction.plan import CompactionPolicy, CompactionReport, Trigger
+from lithify.memory.compaction.draft import Abstractive, DraftOutcome, Embed, IsCancelled, draft_cluster
+from lithify.memory.compaction.limits import RECALL_COMPACTION, CompactionLimits
+from lithify.memory.compaction.plan import CompactionPlan, CompactionPolicy, CompactionReport, Trigger
 from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.prompt.rendering import TokenCounter
+from lithify.memory.tokens import estimate_lines
 from lithify.memory.turn import Turn
 from lithify.store import VectorStore
 from lithify.streams import crash_point
@@ -43,8 +46,8 @@ log = structlog.get_logger(__name__)
 class Compactor:
     """Holds what the job works with, once per process.
 
-    `tokens` is how much a session must hold for the token trigger to mean it. `policy.tail` is to be that of assembly,
-    or the two disagree about what is recent (X38).
+    `tokens` is how much a session must hold for the token trigger to mean it. `policy.tail` and `count` are to be those
+    of assembly, or the two disagree about what is recent (X38).
     """
 
     store: VectorStore
@@ -56,15 +59,31 @@ class Compactor:
     tokens: int
     policy: CompactionPolicy = field(default_factory=CompactionPolicy)
     abstractive: Abstractive | None = None
+    limits: CompactionLimits = RECALL_COMPACTION
+    count: TokenCounter = estimate_lines
 
     @property
     def states(self) -> SessionStates:
         return SessionStates(self.redis, self.partitions)
 
+    def plan(self, session: Session, embed: Embed, trigger: Trigger) -> CompactionPlan:
+        """Plans a session by this policy; work for a processor, beside the loop."""
+        return plan_session(
+            session, embed, policy=self.policy, trigger=trigger, cohesion=self.limits.cohesion, count=self.count
+        )
+
+    def draft(
+        self, turns: Sequence[Turn], earlier: Sequence[SummaryRecord], embed: Embed, is_cancelled: IsCancelled
+    ) -> DraftOutcome:
+        """Drafts a summary within these limits; work for a processor, beside the loop."""
+        return draft_cluster(
+            turns, earlier, embed, abstractive=self.abstractive, is_cancelled=is_cancelled, limits=self.limits
+        )
+
     def digest(self, turn_ids: Iterable[str]) -> str:
         """Names turns and what judged them: with another model or size they deserve a new look."""
         writer = self.abstractive.method if self.abstractive else None
-        judge = [self.embedder.fingerprint, self.policy.target_size, writer]
+        judge = [self.embedder.fingerprint, self.policy.target_size, writer, asdict(self.limits)]
         return hashlib.sha256(json.dumps([judge, sorted(turn_ids)]).encode()).hexdigest()
 
 
@@ -102,7 +121,7 @@ async def replace_old_turns(
     """
     parts = context.parts
     embed = KnownVectors(session, parts.embedder)
-    plan = await context.offload(plan_session, session, embed, policy=parts.policy, trigger=trigger)
+    plan = await context.offload(parts.plan, session, embed, trigger)
     considered = plan.considered_ids
     if considered and parts.digest(considered) == left_raw:
         plan = replace(plan, clusters=())
@@ -118,9 +137,7 @@ async def replace_old_turns(
     stopped = Event()
 
     async def draft(turns: Sequence[Turn], earlier: Sequence[SummaryRecord]) -> DraftOutcome:
-        return await context.offload(
-            draft_cluster, turns, earlier, embed, abstractive=parts.abstractive, is_cancelled=stopped.is_set
-        )
+        return await context.offload(parts.draft, turns, earlier, embed, stopped.is_set)
 
     run = CompactionRun(plan, draft, committer.apply, parts.clock())
     try:

@@ -5,6 +5,7 @@ What the mathematics needs of the model is computed here, from the vectors the s
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import structlog
@@ -15,13 +16,15 @@ from lithify.errors import Unavailable
 from lithify.events import Role
 from lithify.memory.bounds import FloatArray
 from lithify.memory.compaction.cluster_geometry import as_matrix, cosines
-from lithify.memory.compaction.clustering import UNRELATED_TEXTS, Cluster, CohesionGuard, likeness
+from lithify.memory.compaction.clustering import RELATED, UNRELATED_TEXTS, Cluster, CohesionGuard, likeness
 from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance
 from lithify.memory.compaction.plan import CompactionPlan, CompactionPolicy, Trigger, plan_compaction
 from lithify.memory.guidance import is_standing_instruction
 from lithify.memory.prompt.composition import spoken_item
+from lithify.memory.prompt.rendering import TokenCounter
 from lithify.memory.rulebook.deontic import modality
+from lithify.memory.tokens import estimate_lines
 from lithify.memory.turn import Turn
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 
@@ -51,27 +54,40 @@ class KnownVectors:
         return np.stack([self._rows[text] for text in texts])
 
 
-def plan_session(session: Session, embed: Embed, policy: CompactionPolicy, trigger: Trigger) -> CompactionPlan:
+def plan_session(
+    session: Session,
+    embed: Embed,
+    *,
+    policy: CompactionPolicy,
+    trigger: Trigger,
+    cohesion: float | None = RELATED,
+    count: TokenCounter = estimate_lines,
+) -> CompactionPlan:
     """Plans by the mathematics, then cuts what does not cohere and names the turns to protect.
 
     Raises Unavailable, before anything is written, if the model does not answer.
     """
-    plan = plan_compaction(session.view, rendered_cost, policy, trigger)
-    coherent = [part for cluster in plan.clusters for part in split_cluster(cluster, embed)]
+    plan = plan_compaction(session.view, partial(rendered_cost, count=count), policy, trigger)
+    coherent = [part for cluster in plan.clusters for part in split_cluster(cluster, embed, cohesion)]
     return replace(plan, clusters=tuple(protect_guidance(cluster, session, embed, policy) for cluster in coherent))
 
 
-def rendered_cost(turn: Turn) -> float:
+def rendered_cost(turn: Turn, count: TokenCounter = estimate_lines) -> float:
     """Returns what assembly pays for the turn in the recent tail, so that both see the same tail (X38)."""
-    return spoken_item(turn).cost
+    return spoken_item(turn, count).cost
 
 
-def split_cluster(cluster: Cluster, embed: Embed) -> list[Cluster]:
+def split_cluster(cluster: Cluster, embed: Embed, cohesion: float | None) -> list[Cluster]:
     """Cuts the cluster until each part is about something; turns that cannot be embedded stay together.
+
+    Without a `cohesion` to reach nothing is cut, as the sources have it.
 
     Raises Unavailable if the model does not answer.
     """
-    guard = CohesionGuard(measure_background(embed))
+    background = measure_background(embed)
+    if cohesion is None:
+        return [cluster]
+    guard = CohesionGuard(background, cohesion)
     try:
         vectors = embed([turn.text for turn in cluster.turns])
     except Exception:  # noqa: BLE001 - drafting meets it again, reports it, and no other cluster is lost by it (X27)

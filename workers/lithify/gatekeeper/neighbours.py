@@ -11,8 +11,7 @@ from lithify.batching import batched
 from lithify.events import TenantScope
 from lithify.gatekeeper.gated_turn import GatedTurn
 from lithify.gatekeeper.turn import StoredTurn
-from lithify.memory.gating.gate import MEMORY_NEIGHBOURS, TURN_NEIGHBOURS
-from lithify.memory.gating.signals import REPEATED
+from lithify.memory.gating.gate_profile import NEIGHBOUR_LIMITS, NeighbourLimits
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Hit, Query, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
@@ -21,7 +20,7 @@ from lithify.store.memory_record import COLLECTION
 CHUNK: Final = 8
 
 # A weaker hit is no repetition, so it need not travel. A little below the limit, which the engines leave out.
-WORTH_SENDING: Final = REPEATED - 0.001
+MARGIN: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Neighbours:
     memories: list[Hit]
 
 
-def make_queries(turn: StoredTurn) -> tuple[Query, Query]:
+def make_queries(turn: StoredTurn, limits: NeighbourLimits = NEIGHBOUR_LIMITS) -> tuple[Query, Query]:
     """Asks how often the turn was said before, and how well it is known (spec 04 §2).
 
     Nothing that stems from the turn itself is found: neither the turn nor its durable copy (X02).
@@ -43,16 +42,18 @@ def make_queries(turn: StoredTurn) -> tuple[Query, Query]:
     said = others.equals("kind", "turn").equals("role", "user").between("ts", highest=turn.ts)
     known = others.equals("kind", "memory").equals("scope", "user")
     return (
-        Query(said, FULL_TIER, turn.vector, TURN_NEIGHBOURS, least_score=WORTH_SENDING),
-        Query(known, FULL_TIER, turn.vector, MEMORY_NEIGHBOURS),
+        Query(said, FULL_TIER, turn.vector, limits.turns, least_score=limits.repeated - MARGIN),
+        Query(known, FULL_TIER, turn.vector, limits.memories),
     )
 
 
-async def find_neighbours(store: VectorStore, turns: Iterable[StoredTurn]) -> dict[str, Neighbours]:
+async def find_neighbours(
+    store: VectorStore, turns: Iterable[StoredTurn], limits: NeighbourLimits = NEIGHBOUR_LIMITS
+) -> dict[str, Neighbours]:
     """Searches for every turn and returns what was found by record id; turns of a tenant share round trips."""
     found: dict[str, Neighbours] = {}
     for scope, chunk in _chunks(turns):
-        queries = [query for turn in chunk for query in make_queries(turn)]
+        queries = [query for turn in chunk for query in make_queries(turn, limits)]
         answers = iter(await store.query_batch(scope, COLLECTION, queries))
         found |= {turn.record.id: Neighbours(next(answers), next(answers)) for turn in chunk}
     return found
@@ -79,7 +80,8 @@ class NearMemory:
 class BatchMemory:
     """Durable memory as it will be once a batch is written: each turn has to see what those before it left there."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: NeighbourLimits = NEIGHBOUR_LIMITS) -> None:
+        self._limits = limits
         self._made: defaultdict[tuple[str, str], list[StoredTurn]] = defaultdict(list)
         self._merged: defaultdict[str, set[str]] = defaultdict(set)
 
@@ -91,22 +93,24 @@ class BatchMemory:
             self._merged[gated.joins].add(turn.event_id)
 
     def find_nearest(self, turn: StoredTurn, hits: Iterable[Hit]) -> list[NearMemory]:
-        """Returns the five nearest of what the store found and what this batch made, best first."""
+        """Returns the nearest of what the store found and what this batch made, best first."""
         stored = [self._near(hit.id, hit.score, hit.payload["text"], hit.payload.get("mentions", ())) for hit in hits]
         made = [
             self._near(other.memory_id, float(np.dot(turn.vector, other.vector)), other.text)
             for other in self._made[turn.owner]
         ]
-        return sorted([*stored, *made], key=lambda near: (-near.score, near.id))[:MEMORY_NEIGHBOURS]
+        return sorted([*stored, *made], key=lambda near: (-near.score, near.id))[: self._limits.memories]
 
     def _near(self, id_: str, score: float, text: str, mentions: Iterable[str] = ()) -> NearMemory:
         return NearMemory(id_, score, text, frozenset(mentions) | self._merged[id_])
 
 
-def repeated_scores(near: Sequence[NearMemory], event_id: str) -> list[float]:
+def repeated_scores(
+    near: Sequence[NearMemory], event_id: str, limits: NeighbourLimits = NEIGHBOUR_LIMITS
+) -> list[float]:
     """Returns each memory's score as often as it was said: merged copies must saturate the gate as separate ones would.
 
     Without that a sentence said every day would be let in every day, for one memory never saturates it.
     """
     counted = [memory.score for memory in near for _ in range(1 + len(memory.mentions - {event_id}))]
-    return counted[:MEMORY_NEIGHBOURS]
+    return counted[: limits.memories]

@@ -96,9 +96,10 @@ class GateWorker:
         return stored_turns(events, {record.id: record for record in records}, self.family)
 
     async def _decide(self, turns: Sequence[StoredTurn]) -> list[GatedTurn]:
+        limits = self.gate.config.limits
         earlier = {turn.record.id: gated for turn in turns if (gated := read_earlier_gating(turn))}
-        found = await find_neighbours(self.store, [turn for turn in turns if turn.record.id not in earlier])
-        memory = BatchMemory()
+        found = await find_neighbours(self.store, [turn for turn in turns if turn.record.id not in earlier], limits)
+        memory = BatchMemory(limits)
         decided: list[GatedTurn] = []
         for turn in turns:
             gated = earlier.get(turn.record.id)

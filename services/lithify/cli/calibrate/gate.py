@@ -14,7 +14,7 @@ from lithify.cli.calibrate.gate_replay import EmbeddedTurn, embed_turns, learn_f
 from lithify.cli.console import data, emit_json, talk
 from lithify.embedding import load_configured_embedder
 from lithify.errors import Invalid
-from lithify.gatekeeper.turn_gate import Evidence, TurnGate, gate_config
+from lithify.gatekeeper.turn_gate import TurnGate, gate_config
 from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth, write_worth
 from lithify.memory.gating.calibration import (
     GateQuality,
@@ -25,8 +25,10 @@ from lithify.memory.gating.calibration import (
     suggest_threshold,
 )
 from lithify.memory.gating.gate import PATTERN_THRESHOLD
+from lithify.memory.gating.gate_profile import Evidence, GateProfile
 from lithify.memory.gating.worth import Worth
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.node.parts import retrieval_profile
 from lithify.settings import Settings, load_settings
 
 BINS: Final = 20
@@ -98,22 +100,25 @@ class GateTrial:
     spoken: list[EmbeddedTurn]
     family: str
     profile: Path
-    merge_at: float
+    gate: GateProfile
 
     @classmethod
     def open(cls, turns: Sequence[LabelledTurn], settings: Settings) -> Self:
         """Embeds the turns with the configured model. Raises Misconfigured if it is missing."""
         embedder = load_configured_embedder(settings)
         folder = settings.models_dir / settings.embedding_profile
-        return cls(embed_turns(turns, embedder), embedder.manifest.family, folder, settings.gate_merge)
+        return cls(embed_turns(turns, embedder), embedder.manifest.family, folder, retrieval_profile(settings).gate)
 
     def gates(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, TurnGate]:
         """Returns a gate for each user; `own` turns are those the gate has learned from."""
         users = sorted({one.turn.user for one in self.spoken})
         worths = self._worths(users, own=own) if evidence == "learned" else {}
-        config = gate_config(evidence, worths.get(users[0]), threshold)
+        profile = replace(self.gate, evidence=evidence)
+        config = gate_config(profile, worths.get(users[0]))
+        if threshold is not None:
+            config = replace(config, threshold=threshold)
         analyser = LexicalAnalyser()
-        return {user: TurnGate(config, self.merge_at, analyser, worths.get(user)) for user in users}
+        return {user: TurnGate(config, self.gate.merge, analyser, worths.get(user)) for user in users}
 
     def _worths(self, users: Sequence[str], *, own: bool) -> dict[str, Worth]:
         if own:

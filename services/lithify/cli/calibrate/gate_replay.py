@@ -14,7 +14,6 @@ from lithify.gatekeeper.neighbours import BatchMemory
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.gatekeeper.turn_gate import TurnGate
 from lithify.indexing import embed_tiers
-from lithify.memory.gating.gate import TURN_NEIGHBOURS
 from lithify.memory.gating.worth import Worth, learn_worth
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record, Vector
@@ -42,7 +41,9 @@ def replay(spoken: Sequence[EmbeddedTurn], gates: Mapping[str, TurnGate]) -> lis
         turn = make_stored_turn(number, one)
         earlier = said[one.turn.user]
         scores = sorted((float(np.dot(one.vector, other)) for other in earlier), reverse=True)
-        gated = gates[one.turn.user].decide(turn, scores[:TURN_NEIGHBOURS], memory.find_nearest(turn, ()))
+        gated = gates[one.turn.user].decide(
+            turn, scores[: gates[one.turn.user].config.limits.turns], memory.find_nearest(turn, ())
+        )
         memory.add(gated)
         earlier.append(one.vector)
         decided.append(gated)

@@ -8,16 +8,13 @@ from typing import Protocol
 
 from lithify.memory.bounds import clamp01, is_number
 from lithify.memory.compaction.cluster_geometry import Vectors
-from lithify.memory.compaction.extractive import DENSITY, extract
+from lithify.memory.compaction.extractive import extract
+from lithify.memory.compaction.limits import LADDER_STEPS, SEED_COMPACTION, CompactionLimits, LadderSteps
 from lithify.memory.compaction.preservation import EXTRACTIVE, Preservation, final_confidence, measure, preserves
 from lithify.memory.compaction.sanitiser import sanitise
 from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.turn import Turn
-
-ABSTRACTIVE_GATING = 0.60
-PRIOR_TOKENS = 96
-SPARSE = 0.25
 
 Embed = Callable[[Sequence[str]], Vectors]
 IsCancelled = Callable[[], bool]
@@ -107,6 +104,7 @@ class _Source:
     prior: PriorContext
     embed: Embed
     is_cancelled: IsCancelled
+    limits: CompactionLimits
 
 
 def draft_cluster(
@@ -115,21 +113,22 @@ def draft_cluster(
     embed: Embed,
     abstractive: Abstractive | None = None,
     is_cancelled: IsCancelled = never,
+    limits: CompactionLimits = SEED_COMPACTION,
 ) -> DraftOutcome:
     """Drafts a summary of the turns; `earlier` are the session's other summaries.
 
     Raises only when the turns themselves cannot be embedded; a failing summariser costs its attempt.
     """
-    source = _read_source(turns, earlier, embed, is_cancelled)
+    source = _read_source(turns, earlier, embed, is_cancelled=is_cancelled, limits=limits)
     writer = _choose_writer(turns, source, abstractive)
     attempt = partial(_attempt, source, writer)
-    return climb(ladder(writer is not None), attempt, [turn.text for turn in turns])
+    return climb(ladder(writer is not None, limits.ladder), attempt, [turn.text for turn in turns])
 
 
-def wants_abstractive(scores: Iterable[float | None]) -> bool:
+def wants_abstractive(scores: Iterable[float | None], least: float = SEED_COMPACTION.abstractive_gating) -> bool:
     """Decides by the gating scores whether a cluster deserves an abstractive summary (spec 05 §4)."""
     mean = mean_gating(scores)
-    return mean is not None and mean >= ABSTRACTIVE_GATING
+    return mean is not None and mean >= least
 
 
 def mean_gating(scores: Iterable[float | None]) -> float | None:
@@ -138,7 +137,9 @@ def mean_gating(scores: Iterable[float | None]) -> float | None:
     return clamp01(math.fsum(numbers) / len(numbers)) if numbers else None
 
 
-def prior_context(summaries: Iterable[SummaryRecord], first_ts: float, cap: int = PRIOR_TOKENS) -> PriorContext:
+def prior_context(
+    summaries: Iterable[SummaryRecord], first_ts: float, cap: int = SEED_COMPACTION.prior_tokens
+) -> PriorContext:
     """Takes the newest earlier summaries that fit, skipping those that do not, in the order of what they cover."""
     # What a summary covers decides, not when it was written (X66).
     earlier = [summary for summary in summaries if summary.lineage.source_ts_max < first_ts]
@@ -154,10 +155,13 @@ def prior_context(summaries: Iterable[SummaryRecord], first_ts: float, cap: int 
     return PriorContext(text, tuple(summary.id for summary in chosen), tokens)
 
 
-def ladder(abstractive: bool) -> tuple[Rung, ...]:
+def ladder(abstractive: bool, steps: LadderSteps = LADDER_STEPS) -> tuple[Rung, ...]:
     """Returns the attempts in order; an abstractive one falls back to the shortest extract."""
-    rungs = (Rung(abstractive, 64, DENSITY), Rung(abstractive, 32, SPARSE))
-    return (*rungs, Rung(False, 16, SPARSE)) if abstractive else rungs
+    rungs = (
+        Rung(abstractive, steps.first_tokens, steps.density),
+        Rung(abstractive, steps.second_tokens, steps.sparse_density),
+    )
+    return (*rungs, Rung(False, steps.last_tokens, steps.sparse_density)) if abstractive else rungs
 
 
 def climb(rungs: Iterable[Rung], attempt: Callable[[Rung], Draft], sources: Iterable[str]) -> DraftOutcome:
@@ -183,7 +187,12 @@ def shrinks(summary: str, sources: Iterable[str]) -> bool:
 
 
 def _read_source(
-    turns: Sequence[Turn], earlier: Sequence[SummaryRecord], embed: Embed, is_cancelled: IsCancelled
+    turns: Sequence[Turn],
+    earlier: Sequence[SummaryRecord],
+    embed: Embed,
+    *,
+    is_cancelled: IsCancelled,
+    limits: CompactionLimits,
 ) -> _Source:
     originals = tuple(turn.text for turn in turns)
     texts = tuple(map(sanitise, originals))
@@ -192,9 +201,10 @@ def _read_source(
         texts=texts,
         vectors=stored if texts == originals else embed(texts),
         turns=stored,
-        prior=prior_context(earlier, turns[0].ts),
+        prior=prior_context(earlier, turns[0].ts, limits.prior_tokens),
         embed=embed,
         is_cancelled=is_cancelled,
+        limits=limits,
     )
 
 
@@ -202,7 +212,7 @@ def _choose_writer(turns: Sequence[Turn], source: _Source, abstractive: Abstract
     """Returns None for extractive, also when the input would not fit the model (X30)."""
     if abstractive is None or not abstractive.ready:
         return None
-    if not wants_abstractive(turn.gating_score for turn in turns):
+    if not wants_abstractive((turn.gating_score for turn in turns), source.limits.abstractive_gating):
         return None
     return abstractive if abstractive.fits(source.prior.prepend_to(source.texts)) else None
 
@@ -215,13 +225,13 @@ def _attempt(source: _Source, writer: Abstractive | None, rung: Rung) -> Draft:
         raise ValueError(f"summariser {writer.method} returned no text")
     measured = measure(source.embed([written.text]), source.turns)
     decoder = clamp01(written.confidence)
-    if not preserves(writer.method, measured):
+    if not preserves(writer.method, measured, source.limits.preserve_align):
         return _extract_draft(source, rung, rejected=decoder)
     return Draft(
         text=written.text,
         method=writer.method,
         measured=measured,
-        confidence=final_confidence(writer.method, measured.conf_embed, decoder),
+        confidence=final_confidence(writer.method, measured.conf_embed, decoder, source.limits.embed_share),
         conf_decoder=decoder,
         prior=source.prior,
     )

@@ -9,10 +9,9 @@ import numpy as np
 
 from lithify.memory.bounds import clamp01
 from lithify.memory.compaction.cluster_geometry import Vectors, as_matrix, centroid, cosines
+from lithify.memory.compaction.limits import SEED_COMPACTION
 
 EXTRACTIVE = "extractive"
-PRESERVE_ALIGN = 0.65
-EMBED_SHARE = 0.8  # the rest is the decoder's own confidence, which measures fluency only
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +34,19 @@ def measure(summary: Vectors, turns: Vectors) -> Preservation:
     return preservation(align, cover)
 
 
-def preserves(method: str, measured: Preservation | None) -> bool:
+def preserves(method: str, measured: Preservation | None, least: float = SEED_COMPACTION.preserve_align) -> bool:
     """Gates every method that writes text of its own (X28); unmeasured text never passes."""
     if method == EXTRACTIVE:
         return True
-    return measured is not None and measured.align >= PRESERVE_ALIGN
+    return measured is not None and measured.align >= least
 
 
-def final_confidence(method: str, conf_embed: float, conf_decoder: float | None = None) -> float:
+def final_confidence(
+    method: str, conf_embed: float, conf_decoder: float | None = None, share: float = SEED_COMPACTION.embed_share
+) -> float:
     if method == EXTRACTIVE:
         return clamp01(conf_embed)
-    return EMBED_SHARE * clamp01(conf_embed) + (1 - EMBED_SHARE) * clamp01(conf_decoder)
+    return share * clamp01(conf_embed) + (1 - share) * clamp01(conf_decoder)
 
 
 def decay_rate(confidence: float) -> float:

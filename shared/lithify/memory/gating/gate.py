@@ -7,23 +7,26 @@ from typing import Any, Literal, Self
 
 from lithify.errors import Misconfigured
 from lithify.memory.bounds import clamp, clamp01, convex, is_number, number_or
+from lithify.memory.gating.gate_profile import (
+    LEARNED_WEIGHTS,
+    NEIGHBOUR_LIMITS,
+    PATTERN_WEIGHTS,
+    GateWeights,
+    NeighbourLimits,
+)
 from lithify.memory.gating.patterns import PATTERN_SETS
 from lithify.memory.gating.signals import input_frequency, novelty, repetition, saturation, text_signals
 
-CONVERSATIONAL_WEIGHTS = (0.35, 0.40, 0.25)
-TECHNICAL_WEIGHTS = (0.40, 0.35, 0.25)
-TECH_NORM = 1.5
-# Of the gate that looks for patterns alone; the shipped configuration, with a learned worth, has LEARNED_THRESHOLD.
-PATTERN_THRESHOLD = 0.35
-LEARNED_THRESHOLD = 0.55
+Weights = tuple[float, float, float]
 
-# X06: single neighbours, never a centroid, because durable memory has many centres.
-TURN_NEIGHBOURS = 10
-MEMORY_NEIGHBOURS = 5
+CONVERSATIONAL_WEIGHTS: Weights = (*PATTERN_WEIGHTS.conversational,)
+TECHNICAL_WEIGHTS: Weights = (*PATTERN_WEIGHTS.technical,)
+TECH_NORM = PATTERN_WEIGHTS.tech_norm
+# Of the gate that looks for patterns alone; with a learned worth the threshold is another.
+PATTERN_THRESHOLD = PATTERN_WEIGHTS.threshold
 
 USER_STABILITY = 0.5  # the role weight of a user turn (spec 01 §5)
 
-Weights = tuple[float, float, float]
 # Negations are stop words to a search, so they are missing from its tokens.
 _NEGATION = re.compile(r"\b(?:not|no|nor|neither|cannot|dont|didnt|doesnt|cant|wont|isnt)\b|n['’]t\b", re.IGNORECASE)
 
@@ -51,6 +54,7 @@ class GateConfig:
     tech_norm: float = TECH_NORM
     threshold: float = PATTERN_THRESHOLD
     patterns: str = "gp1"
+    limits: NeighbourLimits = NEIGHBOUR_LIMITS
     # X01: gating is the default; `always` admits every user turn and still records the signals.
     durable_admission: Literal["gate", "always"] = "gate"
 
@@ -77,13 +81,26 @@ class GateConfig:
         return self.w1t, self.w2t, self.w3t
 
 
-PATTERN_CONFIG = GateConfig()
+def make_config(weights: GateWeights, patterns: str, limits: NeighbourLimits = NEIGHBOUR_LIMITS) -> GateConfig:
+    """Makes the gate of a profile: its weights, the pattern set they are for, and what counts as repeated."""
+    w1c, w2c, w3c = weights.conversational
+    w1t, w2t, w3t = weights.technical
+    return GateConfig(
+        w1c=w1c,
+        w2c=w2c,
+        w3c=w3c,
+        w1t=w1t,
+        w2t=w2t,
+        w3t=w3t,
+        tech_norm=weights.tech_norm,
+        threshold=weights.threshold,
+        patterns=patterns,
+        limits=limits,
+    )
 
-# With a learned worth in the place of structure and actionability (see `gate`). The worth decides and the neighbours
-# tip the scale: without any worth nothing reaches the threshold. Chosen on labelled turns, docs/gating.md.
-LEARNED_CONFIG = GateConfig(
-    w1c=0.2, w2c=0.1, w3c=0.7, w1t=0.2, w2t=0.7, w3t=0.1, threshold=LEARNED_THRESHOLD, patterns="gp2"
-)
+
+PATTERN_CONFIG = GateConfig()
+LEARNED_CONFIG = make_config(LEARNED_WEIGHTS, "gp2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +169,8 @@ def gate(
     said = text_signals(text, PATTERN_SETS[config.patterns], config.tech_norm)
     if worth is not None:
         said = replace(said, d=clamp01(worth), a=clamp01(worth))
-    frequency = input_frequency(turn_scores)
-    saturated = saturation(memory_scores)
+    frequency = input_frequency(turn_scores, config.limits)
+    saturated = saturation(memory_scores, config.limits)
     h = novelty(memory_scores)
     r = repetition(frequency, saturated)
     gconv = _mix(config.conversational, (h, r, said.d))

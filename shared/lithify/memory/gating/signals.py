@@ -5,12 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lithify.memory.bounds import clamp01, number_or
+from lithify.memory.gating.gate_profile import NEIGHBOUR_LIMITS, NeighbourLimits
 from lithify.memory.gating.patterns import PatternSet, count_matches, fires
-
-REPEATED = 0.80  # a turn hit this close says the same thing
-REPEATS_FOR_FULL_FREQUENCY = 5
-KNOWN = 0.85  # a durable neighbour this close already holds the fact
-KNOWN_FOR_SATURATION = 3
 
 # All seven add up to 2.8 against a norm of 1.5: it takes at least four to saturate T, not two (X03).
 TECHNICAL = {"t1": 0.5, "t2": 0.4, "t3": 0.4, "t4": 0.4, "t5": 0.3, "t6": 0.5, "t7": 0.3}
@@ -51,14 +47,14 @@ def novelty(memory_scores: Sequence[float]) -> float:
     return clamp01(1.0 - math.fsum(map(clamp01, memory_scores)) / len(memory_scores))
 
 
-def input_frequency(turn_scores: Sequence[float]) -> float:
+def input_frequency(turn_scores: Sequence[float], limits: NeighbourLimits = NEIGHBOUR_LIMITS) -> float:
     """Returns F: how often the user said this before."""
-    return min(_at_least(REPEATED, turn_scores) / REPEATS_FOR_FULL_FREQUENCY, 1.0)
+    return min(_at_least(limits.repeated, turn_scores) / limits.repeats, 1.0)
 
 
-def saturation(memory_scores: Sequence[float]) -> float:
+def saturation(memory_scores: Sequence[float], limits: NeighbourLimits = NEIGHBOUR_LIMITS) -> float:
     """Returns S: how well durable memory holds it already."""
-    return min(_at_least(KNOWN, memory_scores) / KNOWN_FOR_SATURATION, 1.0)
+    return min(_at_least(limits.known, memory_scores) / limits.saturated, 1.0)
 
 
 def repetition(frequency: float, saturated: float) -> float:

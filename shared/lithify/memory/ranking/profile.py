@@ -20,6 +20,8 @@ from lithify.memory.bounds import (
     is_number,
     number_or,
 )
+from lithify.memory.compaction.limits import RECALL_COMPACTION, SEED_COMPACTION, CompactionLimits
+from lithify.memory.gating.gate_profile import RECALL_GATE, SEED_GATE, GateProfile
 from lithify.memory.ranking.authority import AUTHORITY_WEIGHTS, QUALITY_WEIGHT, AuthorityWeights
 from lithify.memory.ranking.candidate import (
     FOUR_SCOPE_RATES,
@@ -131,6 +133,9 @@ class Profile:
     guidance_fraction: Share = 0.15
     # how it is shown
     passage_gap: Size = 2  # positions between neighbours that are shown together, at most
+    # what becomes durable memory, and what becomes a summary
+    gate: GateProfile = SEED_GATE
+    compaction: CompactionLimits = SEED_COMPACTION
     # the temporal selector of spec 09
     temporal: TemporalWeights = TEMPORAL_WEIGHTS
     indicator: IndicatorWeights = INDICATOR_WEIGHTS
@@ -211,6 +216,8 @@ RECALL = Profile(
     budget_fraction=1.0,
     # A word like "after" does not make a question one about time; and what three picks leave free is not left empty.
     temporal_guard="question",
+    gate=RECALL_GATE,
+    compaction=RECALL_COMPACTION,
     temporal_fill=True,
     hard_fraction=0.4,  # the recommended reserve (spec 08 §1)
 )
@@ -267,6 +274,7 @@ def _clean_budget(profile: Profile) -> Profile:
 def _clean_temporal(profile: Profile) -> Profile:
     return replace(
         profile,
+        gate=profile.gate.normalise(),
         temporal=profile.temporal.normalise(),
         temporal_threshold=_share(profile.temporal_threshold, SEED.temporal_threshold),
         slot_threshold=_share(profile.slot_threshold, SEED.slot_threshold),

@@ -15,8 +15,8 @@ from lithify.cli.calibrate.gate import GateTrial, make_report
 from lithify.cli.calibrate.gate_replay import learn_from
 from lithify.embedding.building.profiles import MINILM
 from lithify.errors import Invalid
-from lithify.gatekeeper.turn_gate import Evidence
 from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth
+from lithify.memory.gating.gate_profile import Evidence
 from lithify.settings import load_settings
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "gating.md"

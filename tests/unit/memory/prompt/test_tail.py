@@ -11,9 +11,9 @@ from lithify.memory.prompt.tail import Tail, TailPolicy, select_tail
 from lithify.memory.turn import Turn, bundle_start
 
 
-def turn(i: int, role: str = "note", cost: float = 30.0, bundle_id: str = "", call_id: str = "") -> Turn:
+def turn(i: int, role: str = "note", cost: float = 30.0, bundle_id: str = "") -> Turn:
     """The text carries the cost, so that a cost function needs no table."""
-    return Turn(f"t{i:04}", float(i), role, str(cost), bundle_id=bundle_id, call_id=call_id)
+    return Turn(f"t{i:04}", float(i), role, str(cost), bundle_id=bundle_id)
 
 
 def price(item: Turn) -> float:
@@ -82,11 +82,11 @@ ROLES = st.sampled_from(["user", "assistant", "tool", "system"])
 def sessions(draw: st.DrawFn) -> list[Turn]:
     rows = draw(
         st.lists(
-            st.tuples(ROLES, st.integers(0, 60), st.sampled_from(["", "", "p", "q"]), st.sampled_from(["", "c"])),
+            st.tuples(ROLES, st.integers(0, 60), st.sampled_from(["", "", "p", "q"])),
             max_size=14,
         )
     )
-    return [turn(i, role, cost, bundle_id=bundle, call_id=call) for i, (role, cost, bundle, call) in enumerate(rows)]
+    return [turn(i, role, cost, bundle_id=bundle) for i, (role, cost, bundle) in enumerate(rows)]
 
 
 TARGETS = st.integers(0, 400)
