@@ -25,10 +25,17 @@ from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import asks_for_latest, keywords
-from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown
+from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown, lend_signals
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scoring import Scored, coarse_cut, fade_older, put_newest_first, score_pass2
+from lithify.memory.ranking.scoring import (
+    Scored,
+    coarse_cut,
+    fade_older,
+    let_durable_stand,
+    put_newest_first,
+    score_pass2,
+)
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question, trust_indicator
 from lithify.memory.turn import Turn, sort_chronologically
@@ -125,7 +132,7 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     standing = [c for c in competing if c.kind is Kind.GUIDANCE and c.superseded_by is None]
     advice = rank_candidates(standing, ingredients, terms)
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
-    considered = rank_candidates(memories, ingredients, terms)
+    considered = rank_candidates(lend_signals(memories) if profile.durable_authority else memories, ingredients, terms)
     direct = pick_survivors(considered, ingredients.sources, profile)
     return PlannedContext(
         ingredients=ingredients,
@@ -204,7 +211,7 @@ def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, 
 
 def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
     """Picks C2, one copy of each turn, of every source its share where the profile knows one."""
-    distinct = put_newest_first(distinct_turns(ranked))
+    distinct = put_newest_first(distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked))
     if profile.source_share is None:
         return distinct[: profile.final_size]
     return spread_sources(distinct, sources, profile.final_size, profile.source_share)
@@ -226,7 +233,9 @@ def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: 
 
 def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> Context:
     """Adds the link targets and, for a question about time, what covers its events; then packs (spec 08 §4, 09 §6)."""
-    projection = project(planned, linked, slot_cosines)
+    projected = project(planned, linked, slot_cosines)
+    # Links and picks were merged by score.
+    projection = replace(projected, order=tuple(put_newest_first(projected.order)))
     counter, fixed = planned.terms.counter, planned.fixed
     advice = [memory_item(row.candidate, counter) for row in planned.advice]
     packed = pack_prefix(advice, fixed.budgets.guidance(fixed.tail_cost), attrgetter("cost"))

@@ -11,7 +11,7 @@ from lithify.events import TenantScope
 from lithify.memory.ranking.cues import asks_for_latest
 from lithify.memory.ranking.duplicates import Passage, distinct_turns, diversify, relative_relevance
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scoring import HybridScored, fade_older, put_newest_first, score_hybrid
+from lithify.memory.ranking.scoring import HybridScored, fade_older, let_durable_stand, put_newest_first, score_hybrid
 from lithify.store import LEXICAL, Where
 
 LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset({LEXICAL})}
@@ -64,7 +64,8 @@ def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, n
 
     Scores fade and the order varies where the profile, or the question, asks for it.
     """
-    ranked = distinct_turns(score_hybrid(found.candidates, profile, now_ms))
+    ranked = score_hybrid(found.candidates, profile, now_ms)
+    ranked = distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked)
     half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
     ranked = fade_older(ranked, half_life or profile.decay_half_life_days)
     ranked = put_newest_first(ranked)

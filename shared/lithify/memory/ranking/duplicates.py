@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from lithify.memory.bounds import clamp01, number_or
@@ -39,6 +39,16 @@ def distinct_turns(ranked: Iterable[RankedT]) -> list[RankedT]:
         # A turn's id and a record's id are names of different things and may be alike.
         best.setdefault((True, turn) if turn else (False, record), item)
     return list(best.values())
+
+
+def lend_signals(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Judges a durable memory as its turn is judged: with the conversation around it, which the copy itself lacks."""
+    listed = list(candidates)
+    turns = {c.source_turn: c.signals for c in listed if c.source_turn and c.kind is Kind.TURN}
+    return [
+        replace(c, signals=turns[c.source_turn]) if c.kind is Kind.MEMORY and c.source_turn in turns else c
+        for c in listed
+    ]
 
 
 def drop_stand_ins(candidates: Iterable[Candidate], covered: Mapping[str, Collection[str]]) -> list[Candidate]:

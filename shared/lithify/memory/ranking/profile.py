@@ -113,6 +113,7 @@ class Profile:
     scope_weights: Annotated[PerScope, Within(0.0, 1.0)] = SCOPE_WEIGHTS
     scope_rates: Annotated[PerScope, Within(0.0)] = SCOPE_RATES  # λ_s per second
     delta: Share = QUALITY_WEIGHT
+    durable_authority: Share = 0.0  # a(d) of what the gate or a host made durable; above 0 it stands for its turn
     outdated_weight: Share = 1.0  # of what a later statement of the same user replaced
     apply_quality: bool = True  # off only to compare with the sources' formula without Q (X45)
     kappa: NotNegative = 0.3
@@ -206,6 +207,8 @@ RECALL = Profile(
     # half-life of 30 days divides half a year's memories by 64. So age decides nothing here, neither in search
     # (recency 0) nor in assembly (rate 0), and frequent use counts little, lest recalled memories recall themselves.
     hybrid=HybridWeights(similarity=0.9, recency=0.0, scope=0.1),
+    # Little: it lets a durable memory pass its equals, never what answers better.
+    durable_authority=0.1,
     outdated_weight=0.8,
     authority=AuthorityWeights(recency=0.8, frequency=0.05, authored=0.15),
     authority_rate=0.0,
@@ -250,6 +253,7 @@ def _clean_score(profile: Profile) -> Profile:
         scope_weights=PerScope(*map(_share, profile.scope_weights, SEED.scope_weights)),
         scope_rates=PerScope(*map(_positive, profile.scope_rates, SEED.scope_rates)),
         delta=_share(profile.delta, SEED.delta),
+        durable_authority=_share(profile.durable_authority, SEED.durable_authority),
         outdated_weight=_share(profile.outdated_weight, SEED.outdated_weight),
         kappa=_positive(profile.kappa, SEED.kappa),
         authority_rate=_positive(profile.authority_rate, SEED.authority_rate),

@@ -18,7 +18,11 @@ from lithify.memory.ranking.recency import age_seconds, recency
 from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
 from lithify.memory.updates import newest_first
 
-_AUTHORED, _SUMMARY = Kind.AUTHORED, Kind.SUMMARY  # enum members are slow to look up a thousand times
+_AUTHORED, _SUMMARY, _MEMORY = (
+    Kind.AUTHORED,
+    Kind.SUMMARY,
+    Kind.MEMORY,
+)  # enum members are slow to look up a thousand times
 SECONDS_PER_DAY: Final = 86_400.0
 
 
@@ -77,7 +81,7 @@ def score_pass2(
     mixed = _relevance_of(candidates, profile.relevance)
     fresh = recency(_ages_of(candidates, now_ms), profile.authority_rate)
     used = frequency(_column([c.access_count for c in candidates]), max_access)
-    declared = _authorship_of(candidates)
+    declared = _authorship_of(candidates, profile)
     weight = authority_weight(fresh, used, declared, profile.authority)
     # Splitting every text into words is not for nothing only if somebody weighs it.
     covered = _coverage_of(candidates, frozenset(query_keywords)) if profile.kappa else np.zeros(len(candidates))
@@ -133,8 +137,9 @@ def _quality_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray
     return quality(decay, delta) * outdated
 
 
-def _authorship_of(candidates: Sequence[Candidate]) -> FloatArray:
-    values = [math.nan if c.authority is None else c.authority for c in candidates]
+def _authorship_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
+    lasting = profile.durable_authority or math.nan
+    values = [(lasting if c.kind is _MEMORY else math.nan) if c.authority is None else c.authority for c in candidates]
     return authored_value(_column(values), _column([c.kind is _AUTHORED for c in candidates]))
 
 
@@ -173,6 +178,22 @@ def fade_older(ranked: Sequence[RowT], half_life_days: float | None) -> list[Row
     similarities = np.array([row.relevance for row in ranked])
     order = rank_order(scores, similarities, [row.candidate for row in ranked])
     return [ranked[i]._replace(score=float(scores[i])) for i in order.tolist()]
+
+
+def let_durable_stand(ranked: Sequence[RowT]) -> list[RowT]:
+    """Puts a durable memory at the place of the best copy of its turn, and that copy at the memory's own."""
+    rows = list(ranked)
+    first: dict[str, int] = {}
+    for place, row in enumerate(rows):
+        turn = row.candidate.source_turn
+        if not turn:
+            continue
+        best = first.setdefault(turn, place)
+        if best != place and row.candidate.kind is _MEMORY and rows[best].candidate.kind is not _MEMORY:
+            ahead = rows[best]
+            rows[best] = row._replace(score=ahead.score)
+            rows[place] = ahead._replace(score=row.score)
+    return rows
 
 
 def put_newest_first(ranked: Sequence[RankedT]) -> list[RankedT]:
