@@ -1,5 +1,7 @@
 """What an assembly recalls and what it must never show, on every engine."""
 
+from dataclasses import replace
+
 import pytest
 from redis.asyncio import Redis
 
@@ -129,6 +131,7 @@ async def test_searches_of_durable_and_shared_memory_are_spared_until_it_is_writ
 
 async def test_accesses_grow_by_one_for_what_was_injected_only(scene: Scene) -> None:
     """spec 08.14"""
+    scene.profile = replace(scene.profile, packing="prefix")
     injected = await scene.remember("cat", "short")
     cut = await scene.remember("cat " + "and much else " * 200, "long")
     await scene.say("cat in the tail", "t1")

@@ -197,8 +197,9 @@ class AssembleResponse(BaseModel):
     messages: list[dict[str, Any]] = Field(
         description="The host's messages, unchanged; in the form `messages` with one system message among them."
     )
-    tokens: int = Field(description="Cost of the memory part; never above the budget unless degraded says so.")
-    degraded: list[str] = Field(description="What is missing and why; empty when all was well.")
+    tokens: int = Field(description="Cost of all of the memory part; never above the budget unless `over_budget`.")
+    over_budget: bool = Field(False, description="Whether hard rules alone exceed the budget; nothing else does.")
+    degraded: list[str] = Field(description="What is missing or cut, and why; empty when all of it is there.")
     trace_id: str
 
 

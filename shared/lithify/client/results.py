@@ -126,6 +126,7 @@ class Context:
     tokens: int = 0
     degraded: tuple[str, ...] = ()
     trace_id: str | None = None
+    over_budget: bool = False  # whether hard rules alone exceed the budget
 
 
 @dataclass(frozen=True, slots=True)

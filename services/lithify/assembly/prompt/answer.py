@@ -34,6 +34,7 @@ def make_response(
         blocks=answer_blocks(built),
         messages=insert_memory(request.messages, built.text) if among else list(request.messages),
         tokens=built.tokens,
+        over_budget=built.is_over_budget,
         degraded=[*built.degraded, *complaints],
         trace_id=trace_id,
     )
@@ -98,6 +99,7 @@ def tail_entry(item: Item, turn: Turn, session: str | None) -> Entry:
         kind="turn",
         session=session,
         ts=int(turn.ts),
+        excerpt=item.is_excerpt,
         tokens=item.cost,
     )
 
@@ -119,6 +121,7 @@ def recalled_entry(item: Item, candidate: Candidate, score: float) -> Entry:
         kind=candidate.kind.value,
         session=candidate.session,
         ts=None if candidate.ts is None else int(candidate.ts),
+        excerpt=item.is_excerpt,
         superseded_by=candidate.superseded_by,
         tokens=item.cost,
         score=score,

@@ -108,6 +108,10 @@ class BuiltContext:
     def tokens(self) -> int:
         return sum(part.tokens for part in (self.context, self.documents.part, self.stable) if part)
 
+    @property
+    def is_over_budget(self) -> bool:
+        return any(part.is_over_budget for part in (self.context, self.stable) if part)
+
 
 class ContextBuilder:
     """Reads tail, rules, memories and documents beside each other, then composes.

@@ -1,27 +1,29 @@
 """Composes the memory part of a prompt: pure functions of what was read, the clock, the profile and the budget."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import Literal, TypeVar
 
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
-from lithify.memory.prompt.budget import pack_prefix
 from lithify.memory.prompt.composition import (
     Composition,
     Fixed,
     Item,
+    Limit,
+    Shortener,
     compose_fixed,
     entry_item,
     fill_composition,
     rule_item,
+    shorten_item,
     spoken_item,
 )
+from lithify.memory.prompt.excerpt import Fits, cut_around, cut_middle
 from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
 from lithify.memory.prompt.ordering import Occasion, order_by_time
-from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
+from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, TAIL, Frames
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import asks_for_latest, keywords
@@ -100,8 +102,29 @@ class Context:
         return self.planned.terms.counter.count(self.text)
 
     @property
+    def is_over_budget(self) -> bool:
+        return self.tokens > self.planned.terms.tau
+
+    @property
     def reasons(self) -> list[str]:
-        return [str(reason) for reason in self.composition.fixed.budgets.reasons]
+        """Says everything that was left out for want of room, each reason once with a count; empty means complete."""
+        return [*map(str, self.composition.fixed.budgets.reasons), *describe_cuts(self.composition)]
+
+
+def describe_cuts(composition: Composition) -> Iterator[str]:
+    """Yields what a budget cut or kept out, each with a count."""
+    fixed = composition.fixed
+    recalled = composition.guidance + composition.recalled
+    cuts = Counter(cut.limit for cut in composition.cut)
+    counted = (
+        (sum(item.is_excerpt for item in fixed.tail), "of the newest turns shown as excerpt"),
+        (fixed.missing_turns, "of the newest turns without room"),
+        (cuts[Limit.SOFT], "of the soft rules without room"),
+        (cuts[Limit.GUIDANCE], "of the standing instructions without room"),
+        (sum(item.is_excerpt for item in recalled), "of the memories shown as excerpt"),
+        (cuts[Limit.RETRIEVAL] + cuts[Limit.DEGRADED], "of the memories without room"),
+    )
+    return (f"{number} {what}" for number, what in counted if number)
 
 
 def compose_context(
@@ -110,11 +133,12 @@ def compose_context(
     """Composes rules and tail first, then guidance and the best memories, all within the budget.
 
     A tokenizer may count a text higher than the sum of its items; then the same is composed for less until it fits.
+    Hard rules that alone exceed the budget are the one thing that costs more.
     """
     terms = aim = planned.terms
     while True:
         context = pack_context(planned, linked or {}, slot_cosines)
-        if not terms.counter.exact or context.tokens <= terms.tau or not context.text or context.reasons:
+        if context.tokens <= terms.tau or aim.tau <= 0.0:
             return replace(context, planned=replace(context.planned, terms=terms))
         aim = replace(aim, tau=min(aim.tau - 1.0, aim.tau * terms.tau / context.tokens))
         planned = plan_context(planned.ingredients, aim)
@@ -187,6 +211,8 @@ def settle_fixed(
         profile=profile,
         count=counter.count,
         frames=Frames.at(terms.now_ms),
+        shorten=shorten_turns(ingredients.query, counter),
+        recalls=bool(ingredients.candidates),
     )
     return fixed, split
 
@@ -238,13 +264,36 @@ def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_
     projection = replace(projected, order=tuple(put_newest_first(projected.order)))
     counter, fixed = planned.terms.counter, planned.fixed
     advice = [memory_item(row.candidate, counter) for row in planned.advice]
-    packed = pack_prefix(advice, fixed.budgets.guidance(fixed.tail_cost), attrgetter("cost"))
-    advised = {item.source_turn for item in packed if item.source_turn}
+    profile = planned.terms.profile
+    shorten = shorten_memories(planned)
+    alone = fill_composition(fixed, advice, (), profile, shorten)
+    advised = {item.source_turn for item in alone.guidance if item.source_turn}
     # A turn that is shown as guidance is not recalled as well.
     recalled = [p.candidate for p in projection.order if p.candidate.source_turn not in advised]
-    filled = fill_composition(fixed, advice, [memory_item(candidate, counter) for candidate in recalled])
+    memories = [memory_item(candidate, counter) for candidate in recalled]
+    filled = fill_composition(fixed, advice, memories, profile, shorten)
     composition = arrange_recalled(filled, recalled, planned.terms)
     return Context(planned, projection, composition, composition.text)
+
+
+def shorten_turns(query: str, counter: PromptCounter) -> Shortener:
+    """Cuts turns of the tail in their middle; what the question asks for stays, where it can."""
+
+    def cut(text: str, fits: Fits) -> str | None:
+        return cut_middle(text, query, fits)
+
+    return lambda item, room: shorten_item(item, TAIL, cut, room, counter.count)
+
+
+def shorten_memories(planned: PlannedContext) -> Shortener:
+    """Cuts memories down to the sentences around what matches the question."""
+    query = planned.ingredients.query
+    counter = planned.terms.counter
+
+    def cut(text: str, fits: Fits) -> str | None:
+        return cut_around(text, query, fits)
+
+    return lambda item, room: shorten_item(item, RECALLED, cut, room, counter.count)
 
 
 def arrange_recalled(composition: Composition, recalled: Sequence[Candidate], terms: Terms) -> Composition:

@@ -23,8 +23,6 @@ def broken_promises(context: Context, documents: PromptDocuments = NO_DOCUMENTS)
     """Returns a sentence per broken promise; the budget of the context is what documents left of it."""
     terms = context.planned.terms
     found = find_violations(evidence_of(context), context.composition, terms.counter.count)
-    if context.text and not context.reasons and context.tokens > terms.tau:
-        found += (f"6: the text costs {context.tokens} tokens, the budget is {terms.tau:g}",)
     return (*found, *broken_document_promises(documents))
 
 

@@ -63,6 +63,7 @@ def assemble_receipt(request: AssembleRequest, result: BuiltContext, fingerprint
         "kind": "assemble",
         **conditions(terms.profile, fingerprint, terms.now_ms),
         "counter": terms.counter.name,
+        "packing": terms.profile.packing,
         "request": request.model_dump(mode="json", exclude={"messages", "query"}),
         "query": result.query,
         "keywords": keywords(result.query),
@@ -82,6 +83,7 @@ def assemble_receipt(request: AssembleRequest, result: BuiltContext, fingerprint
         "cut": cut_rows(context),
         "flags": {
             "degraded": fixed.budgets.is_degraded,
+            "over_budget": context.is_over_budget,
             "bundle_split": context.planned.bundle_split,
             "cache_hit": result.cached,
         },
@@ -134,7 +136,7 @@ def temporal_row(context: Context) -> dict[str, Any]:
 
 
 def prices(items: tuple[Item, ...]) -> list[dict[str, Any]]:
-    return [{"id": item.id, "cost": item.cost} for item in items]
+    return [{"id": item.id, "cost": item.cost, "excerpt": item.is_excerpt} for item in items]
 
 
 def candidate_rows(context: Context) -> Iterator[dict[str, Any]]:

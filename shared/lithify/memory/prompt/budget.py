@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 class Shortage(StrEnum):
     HARD_OVER_RESERVE = "hard_over_reserve"
-    HARD_AND_TAIL_OVER_BUDGET = "hard_and_tail_over_budget"
+    HARD_OVER_BUDGET = "hard_over_budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class DegradedReason:
     def __str__(self) -> str:
         if self.shortage is Shortage.HARD_OVER_RESERVE:
             return f"the hard rules need {self.needed:g} tokens, their reserve is {self.limit:g}"
-        return f"hard rules and the newest turns need {self.needed:g} tokens, the budget is {self.limit:g}"
+        return f"the hard rules alone need {self.needed:g} tokens, the budget leaves {self.limit:g}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,9 @@ def memory_budget(token_budget: float, profile: Profile) -> float:
     return max(0.0, number_or(token_budget, 0.0)) * profile.budget_fraction
 
 
-def degraded_reasons(
-    tau: float, hard_cost: float, base_cost: float, hard_fraction: float | None
-) -> tuple[DegradedReason, ...]:
+def degraded_reasons(tau: float, hard_cost: float, hard_fraction: float | None) -> tuple[DegradedReason, ...]:
     """Says why rules and mandatory tail cannot be served as promised; empty when they can."""
-    limits = [(Shortage.HARD_AND_TAIL_OVER_BUDGET, hard_cost + base_cost, tau)]
+    limits = [(Shortage.HARD_OVER_BUDGET, hard_cost, tau)]
     if hard_fraction is not None:
         limits.insert(0, (Shortage.HARD_OVER_RESERVE, hard_cost, hard_fraction * tau))
     return tuple(DegradedReason(*limit) for limit in limits if limit[1] > limit[2] + TOLERANCE)
@@ -79,7 +77,7 @@ def plan_budgets(
     `tau` is the whole memory budget; the overhead of the blocks is taken off before anything else.
     """
     usable = max(0.0, number_or(tau, 0.0) - overhead)
-    reasons = degraded_reasons(usable, hard_cost, base_cost, profile.hard_fraction)
+    reasons = degraded_reasons(usable, hard_cost, profile.hard_fraction)
     soft_limit = max(0.0, min(profile.soft_fraction * usable, usable - hard_cost - base_cost))
     admitted = pack_prefix(soft_costs, 0.0 if reasons else soft_limit, float)
     soft = sum(admitted)
@@ -112,3 +110,14 @@ def pack_prefix(items: Iterable[Item], budget: float, cost: Callable[[Item], flo
             break
         taken.append(item)
     return taken
+
+
+def share_room(costs: Sequence[float], room: float) -> float:
+    """Returns the most that each of several things may cost so that all of them fit: the small ones stay whole."""
+    left = room
+    for place, cost in enumerate(ordered := sorted(costs)):
+        fair = left / (len(ordered) - place)
+        if cost > fair:
+            return fair
+        left -= cost
+    return room

@@ -1,11 +1,20 @@
 """Chooses what is injected: first rules and tail, then, after retrieval, guidance and recall (spec 08 §5)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import attrgetter
 
-from lithify.memory.prompt.budget import Budgets, pack_prefix, plan_budgets
+from lithify.memory.bounds import number_or
+from lithify.memory.prompt.budget import (
+    Budgets,
+    DegradedReason,
+    degraded_reasons,
+    pack_prefix,
+    plan_budgets,
+    share_room,
+)
+from lithify.memory.prompt.excerpt import Fits
 from lithify.memory.prompt.mark import mark_spoken, spoken_role
 from lithify.memory.prompt.quotation import indent_lines, quote_text
 from lithify.memory.prompt.rendering import (
@@ -17,13 +26,15 @@ from lithify.memory.prompt.rendering import (
     Line,
     RenderedBlock,
     TokenCounter,
-    block_overhead,
+    frame_cost,
     line_cost,
     render_blocks,
 )
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.tokens import estimate_lines
 from lithify.memory.turn import Turn
+
+Cutter = Callable[[str, Fits], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +46,15 @@ class Item:
     cost: int
     text: str = ""  # the words that the line shows, as they were stored
     source_turn: str | None = None
+    is_excerpt: bool = False  # whether the line shows a part of what was said
+
+
+Shortener = Callable[[Item, float], Item | None]
+
+
+def never_shorten(_item: Item, _room: float) -> Item | None:
+    """Shortens nothing: what does not fit is left out."""
+    return None
 
 
 def rule_item(record_id: str, text: str, count: TokenCounter = estimate_lines) -> Item:
@@ -59,6 +79,19 @@ def entry_item(
 def spoken_item(turn: Turn, count: TokenCounter = estimate_lines) -> Item:
     """Makes an item of a turn of the tail; its price is the one that assembly and compaction share (X38)."""
     return entry_item(turn.id, turn.text, mark_spoken(spoken_role(turn.role), turn.ts), TAIL, count=count)
+
+
+def shorten_item(item: Item, block: Block, cut: Cutter, room: float, count: TokenCounter) -> Item | None:
+    """Makes an excerpt of an item that costs at most `room`; None if nothing of it fits."""
+
+    def quote(text: str) -> Line:
+        return Line(item.line.mark, quote_text(text))
+
+    part = cut(item.text, lambda text: line_cost(block, quote(text), count) <= room)
+    if part is None:
+        return None
+    line = quote(part)
+    return replace(item, line=line, cost=line_cost(block, line, count), text=part, is_excerpt=True)
 
 
 class Limit(StrEnum):
@@ -87,6 +120,8 @@ class Fixed:
     tail: tuple[Item, ...]
     cut: tuple[Cut, ...]
     frames: Frames = FRAMES
+    notice: tuple[str, ...] = ()  # what a degraded prompt says of itself, if there is room
+    missing_turns: int = 0  # of the mandatory tail, for want of room
 
     @property
     def tail_cost(self) -> int:
@@ -118,7 +153,7 @@ class Composition:
             tail=_lines(self.fixed.tail),
             guidance=_lines(self.guidance),
             recalled=_lines(self.recalled),
-            degraded=[str(reason) for reason in self.fixed.budgets.reasons],
+            degraded=self.fixed.notice,
         )
 
     @property
@@ -139,45 +174,132 @@ def compose_fixed(
     profile: Profile,
     count: TokenCounter = estimate_lines,
     frames: Frames = FRAMES,
+    shorten: Shortener = never_shorten,
+    recalls: bool = True,
 ) -> Fixed:
-    """Takes hard rules and mandatory tail in full, the prefix of soft rules, then the tail as far as it may grow.
+    """Takes hard rules in full, the mandatory tail as far as it fits, the prefix of soft rules, then more of the tail.
 
-    `select_tail(target, hardcap)` returns the recent tail, which ends in `base`; it is not asked in degraded mode.
+    `select_tail(target, hardcap)` returns the recent tail, which ends in `base`; it is not asked where the base had to
+    be cut. `recalls` says whether anything competes for what is left.
     """
-    costs = [item.cost for item in soft]
+    overhead = used_overhead(frames, count, rules=bool(hard or soft), tail=bool(base), recalls=recalls)
+    hard_cost = total_cost(hard)
+    reasons = degraded_reasons(max(0.0, number_or(tau, 0.0) - overhead), hard_cost, profile.hard_fraction)
+    recall_frames = used_overhead(frames, count, rules=False, tail=False, recalls=bool(reasons and recalls))
+    free = tau - overhead + recall_frames  # a degraded prompt recalls nothing
+    notice = affordable_notice(reasons, free - hard_cost, count)
+    usable = free - (notice_cost(notice, count) if notice else 0)
+    room = usable - hard_cost
+    if (soft or recalls) and not reasons:
+        room = min(room, max(profile.tail_share * usable, 0.0))
+    kept = fit_turns(base, room, shorten, profile.excerpt_tokens)
     budgets = plan_budgets(
         tau,
-        overhead=block_overhead(count, frames),
-        hard_cost=total_cost(hard),
-        base_cost=total_cost(base),
-        soft_costs=costs,
+        overhead=overhead,
+        hard_cost=hard_cost,
+        base_cost=total_cost(kept),
+        soft_costs=[item.cost for item in soft],
         profile=profile,
     )
-    tail = base if budgets.is_degraded else select_tail(budgets.tail_target, budgets.tail_limit)
-    admitted, refused = soft[: budgets.soft_count], soft[budgets.soft_count :]
+    is_whole = list(kept) == list(base) and not budgets.is_degraded
+    tail = select_tail(budgets.tail_target, budgets.tail_limit) if is_whole else kept
     limit = Limit.DEGRADED if budgets.is_degraded else Limit.SOFT
     return Fixed(
         budgets=budgets,
         hard=tuple(hard),
-        soft=tuple(admitted),
+        soft=tuple(soft[: budgets.soft_count]),
         tail=tuple(tail),
-        cut=_cuts(refused, limit),
+        cut=_cuts(soft[budgets.soft_count :], limit),
         frames=frames,
+        notice=notice,
+        missing_turns=len(base) - len(kept),
     )
 
 
-def fill_composition(fixed: Fixed, guidance: Sequence[Item], recalled: Sequence[Item]) -> Composition:
-    """Packs guidance under its share, then recall under all that is left, each as a prefix of its ranking (X58)."""
+def used_overhead(frames: Frames, count: TokenCounter, *, rules: bool, tail: bool, recalls: bool) -> int:
+    """Returns the tokens of the frames that may be used; what has nothing to show costs nothing."""
+    used = ((frames.authored, rules), (frames.tail, tail), (frames.guidance, recalls), (frames.recalled, recalls))
+    return sum(frame_cost(block, count) for block, is_used in used if is_used)
+
+
+def affordable_notice(reasons: Sequence[DegradedReason], room: float, count: TokenCounter) -> tuple[str, ...]:
+    notice = tuple(map(str, reasons))
+    return notice if notice and notice_cost(notice, count) <= room else ()
+
+
+def notice_cost(notice: Sequence[str], count: TokenCounter) -> int:
+    return sum(count(block.text) for block in render_blocks(FRAMES, degraded=notice))
+
+
+def fit_turns(base: Sequence[Item], room: float, shorten: Shortener, least: float) -> list[Item]:
+    """Returns the newest turns as they fit: short ones whole, long ones cut, the oldest given up first."""
+    if total_cost(base) <= room:
+        return list(base)
+    kept = list(base)
+    while kept and share_room([item.cost for item in kept], room) < min(kept[0].cost, least):
+        kept.pop(0)
+    level = share_room([item.cost for item in kept], room)
+    parts = [item if item.cost <= level else shorten(item, level) for item in kept]
+    fitting = [part for part in parts if part is not None]
+    # A turn nothing of which fits ends the tail: what is older would not be the newest any more.
+    ends = max((place for place, part in enumerate(parts) if part is None), default=-1)
+    return fitting[len(fitting) - (len(parts) - ends - 1) :] if fitting else []
+
+
+def fill_composition(
+    fixed: Fixed,
+    guidance: Sequence[Item],
+    recalled: Sequence[Item],
+    profile: Profile | None = None,
+    shorten: Shortener = never_shorten,
+) -> Composition:
+    """Packs guidance under its share, then recall under all that is left, each in the order of its ranking (X58).
+
+    Without a profile, or where it says so, the first that does not fit ends its list (spec 02 §4).
+    """
     room = fixed.budgets.retrieval(fixed.tail_cost)
-    advice = pack_prefix(guidance, fixed.budgets.guidance(fixed.tail_cost), attrgetter("cost"))
-    memories = pack_prefix(recalled, room - total_cost(advice), attrgetter("cost"))
+    if profile is None or profile.packing == "prefix":
+        advice = pack_prefix(guidance, fixed.budgets.guidance(fixed.tail_cost), attrgetter("cost"))
+        memories = pack_prefix(recalled, room - total_cost(advice), attrgetter("cost"))
+    else:
+        # Half an instruction is another one, so guidance is shown whole.
+        advice = pack_parts(guidance, fixed.budgets.guidance(fixed.tail_cost), 1.0, never_shorten, 0)
+        left = room - total_cost(advice)
+        memories = pack_parts(recalled, left, profile.item_share, shorten, profile.excerpt_tokens)
     degraded = fixed.budgets.is_degraded
     cut = (
         *fixed.cut,
-        *_cuts(guidance[len(advice) :], Limit.DEGRADED if degraded else Limit.GUIDANCE),
-        *_cuts(recalled[len(memories) :], Limit.DEGRADED if degraded else Limit.RETRIEVAL),
+        *_cuts(_left_out(guidance, advice), Limit.DEGRADED if degraded else Limit.GUIDANCE),
+        *_cuts(_left_out(recalled, memories), Limit.DEGRADED if degraded else Limit.RETRIEVAL),
     )
     return Composition(fixed, tuple(advice), tuple(memories), cut)
+
+
+def pack_parts(items: Sequence[Item], room: float, share: float, shorten: Shortener, least: float) -> list[Item]:
+    """Takes what fits in the order of the ranking, long ones as excerpts of at most a share of the room.
+
+    What does not fit at all leaves its place to the next. Where room is left in the end, excerpts become whole again.
+    """
+    limit = share * room
+    left = room
+    taken: list[tuple[Item, Item]] = []
+    for item in items:
+        allowed = min(left, limit)
+        part = item if item.cost <= allowed else shorten(item, allowed) if allowed >= least else None
+        if part is not None:
+            taken.append((item, part))
+            left -= part.cost
+    packed: list[Item] = []
+    for item, part in taken:
+        is_affordable = item.cost - part.cost <= left
+        packed.append(item if is_affordable else part)
+        left -= item.cost - part.cost if is_affordable else 0
+    return packed
+
+
+def _left_out(offered: Sequence[Item], taken: Sequence[Item]) -> list[Item]:
+    shown = {item.id for item in taken}
+    return [item for item in offered if item.id not in shown]
 
 
 def _lines(items: Sequence[Item]) -> list[Line]:

@@ -58,9 +58,9 @@ def _rules(evidence: Evidence, composition: Composition) -> Iterator[str]:
 
 def _tail(evidence: Evidence, composition: Composition) -> Iterator[str]:
     tail = _ids(composition.fixed.tail)
-    base = _ids(evidence.base)
-    if tail[len(tail) - len(base) :] != base:
-        yield "4: the tail does not end in the mandatory turns"
+    newest = _ids(evidence.base)[composition.fixed.missing_turns :]
+    if tail[len(tail) - len(newest) :] != newest:
+        yield "4: the tail does not end in the newest turns"
 
 
 def _partition(evidence: Evidence, composition: Composition) -> Iterator[str]:
@@ -95,10 +95,11 @@ def _hops(evidence: Evidence) -> Iterator[str]:
 
 
 def _budget(evidence: Evidence, composition: Composition, count: TokenCounter) -> Iterator[str]:
-    if composition.fixed.budgets.is_degraded:
-        if composition.fixed.soft or composition.guidance or composition.recalled:
-            yield "6: a degraded assembly injects more than hard rules and mandatory turns"
-    elif (tokens := count(evidence.text)) > evidence.tau + TOLERANCE:
+    extras = composition.fixed.soft or composition.guidance or composition.recalled
+    if composition.fixed.budgets.is_degraded and extras:
+        yield "6: a degraded assembly injects more than hard rules and mandatory turns"
+    tokens = count(evidence.text)
+    if tokens > evidence.tau + TOLERANCE and composition.items != composition.fixed.hard:
         yield f"6: {tokens} tokens exceed the budget of {evidence.tau:g}"
 
 

@@ -132,7 +132,12 @@ class Profile:
     tail_tokens: Count = 128
     tail_turns: Size = 4  # m
     guidance_fraction: Share = 0.15
-    # how it is shown
+    tail_share: Share = 1.0  # of the budget, what the mandatory tail may take where others want their part
+    # how it is packed and shown
+    packing: Literal["prefix", "excerpts"] = "prefix"  # what becomes of a memory that does not fit
+    item_share: Share = 0.25  # of the room of recall, what one memory may take before it becomes an excerpt
+    excerpt_tokens: Size = 32  # below this, mark included, an excerpt says too little
+    tool_tokens: Size = 32  # of a tool's result in the tail
     passage_gap: Size = 2  # positions between neighbours that are shown together, at most
     # what becomes durable memory, and what becomes a summary
     gate: GateProfile = SEED_GATE
@@ -222,6 +227,9 @@ RECALL = Profile(
     gate=RECALL_GATE,
     compaction=RECALL_COMPACTION,
     temporal_fill=True,
+    # One long paste must neither silence recall nor take the place of the conversation.
+    packing="excerpts",
+    tail_share=0.5,
     hard_fraction=0.4,  # the recommended reserve (spec 08 §1)
 )
 
@@ -272,6 +280,10 @@ def _clean_budget(profile: Profile) -> Profile:
         tail_turns=_count(profile.tail_turns, SEED.tail_turns),
         guidance_fraction=_share(profile.guidance_fraction, SEED.guidance_fraction),
         passage_gap=_count(profile.passage_gap, SEED.passage_gap),
+        tail_share=_share(profile.tail_share, SEED.tail_share),
+        item_share=_share(profile.item_share, SEED.item_share),
+        excerpt_tokens=_count(profile.excerpt_tokens, SEED.excerpt_tokens),
+        tool_tokens=_count(profile.tool_tokens, SEED.tool_tokens),
     )
 
 

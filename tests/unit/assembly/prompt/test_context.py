@@ -24,6 +24,15 @@ from tests.unit.assembly.prompt.context_parts import (
     turn,
 )
 
+PASTES = (
+    "word ",
+    "x",
+    "東京駅前。",
+    "if (a<b) { c &= d; }\n",
+    "\U0001f469\u200d\U0001f467",
+    "\u0301",
+    "Добрый день. ",
+)
 COUNTERS = (ESTIMATOR, byte_tokenizer())
 
 
@@ -47,13 +56,13 @@ def test_the_budget_and_every_other_invariant_hold(
 
 @settings(max_examples=100, deadline=None)
 @given(given_=ingredients(), tau=st.integers(0, 3000))
-def test_the_newest_turns_and_all_hard_rules_are_always_there_and_in_order(given_: Ingredients, tau: int) -> None:
+def test_the_tail_ends_in_the_newest_turn_and_all_hard_rules_are_there_in_order(given_: Ingredients, tau: int) -> None:
     """spec 07.8, spec 08.10"""
     context = composed(given_, tau)
     turns = [turn.id for turn in given_.turns]
     tail = shown(context, "recent_session_tail")
-    assert tail[-4:] == turns[-4:]
     assert tail == turns[len(turns) - len(tail) :]
+    assert len(tail) >= min(4, len(turns)) or any("newest turns without room" in reason for reason in context.reasons)
     assert shown(context, "authored_context")[: len(given_.hard)] == [rule.id for rule in given_.hard]
 
 
@@ -145,13 +154,53 @@ def test_nothing_to_say_costs_nothing() -> None:
     assert (context.text, context.tokens, context_blocks(context)) == ("", 0, [])
 
 
-def test_a_budget_too_small_for_the_newest_turns_is_degraded_not_broken() -> None:
+def test_a_turn_longer_than_the_budget_is_cut_in_its_middle_and_told() -> None:
     """spec 08.10"""
-    context = composed(Ingredients("", [turn("e1", "word " * 500)], candidates=[candidate("c", "x")]), 50)
-    assert "budget is 0" in context.reasons[0]
-    assert context.text.startswith("<memory_degraded>")
-    assert "word word" in context.text
-    assert "<recalled_memories>" not in context.text
+    pasted = " ".join(f"Line {n} of the log." for n in range(4000))
+    context = composed(Ingredients("", [turn("e1", pasted)], candidates=[candidate("c", "my cat")]), 300)
+    assert 0 < context.tokens <= 300
+    [entry] = [entry for block in context_blocks(context)[:1] for entry in block.entries]
+    assert entry.excerpt
+    assert entry.text.startswith("Line 0 of the log.")
+    assert entry.text.endswith("Line 3999 of the log.")
+    assert "[…]" in context.text
+    assert "my cat" in context.text
+    assert context.reasons == ["1 of the newest turns shown as excerpt"]
+
+
+def test_hard_rules_alone_may_exceed_the_budget_and_then_nothing_else_is_there() -> None:
+    found = Ingredients("", [turn("e1")], [rule("h", "Never lie. " * 100)], candidates=[candidate("c", "x")])
+    context = composed(found, 100)
+    assert context.is_over_budget
+    assert shown(context, "authored_context") == ["h"]
+    assert len(context_blocks(context)) == 1
+    assert any("the hard rules alone need" in reason for reason in context.reasons)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    pasted=st.sampled_from(
+        ["word ", "x", "東京駅前。", "if (a<b) { c &= d; }\n", "🦔👩‍👩‍👧", "\u0301", "Добрый день. "]
+    ),
+    length=st.integers(1, 200_000),
+    tau=st.integers(0, 2500),
+    counter=st.sampled_from(COUNTERS),
+    profile=st.sampled_from(PROFILES),
+)
+def test_no_paste_of_200_kilobytes_exceeds_any_budget(
+    pasted: str, length: int, tau: int, counter: PromptCounter, profile: Profile
+) -> None:
+    if counter.exact:
+        length //= 20  # the tokenizer of the tests is slow, and cuts alike
+    long = (pasted * (length // len(pasted) + 1))[:length]
+    given_ = Ingredients(
+        "word 東京 hedgehog",
+        [turn("t1", long, seq=1), turn("t2", "and now?", seq=2)],
+        candidates=[candidate("c1", long), candidate("c2", "the harbour concert")],
+    )
+    context = composed(given_, tau, profile, counter)
+    assert counter.count(context.text) == context.tokens <= tau
+    assert broken_promises(context) == ()
 
 
 def test_a_broken_promise_is_reported_by_its_number() -> None:

@@ -34,7 +34,7 @@ def test_packing_never_exceeds_the_budget(costs: list[int], budget: int) -> None
 
 
 def test_rounding_does_not_degrade() -> None:
-    assert degraded_reasons(100.0, 30.0 + 1e-10, 70.0, 0.3) == ()
+    assert degraded_reasons(100.0, 30.0 + 1e-10, 0.3) == ()
 
 
 def test_the_memory_budget_is_a_share_of_the_hosts() -> None:
@@ -63,10 +63,12 @@ def test_budgets_always_add_up(
     budgets = plan_budgets(tau, overhead, hard, base, soft, profile)
     assert budgets.soft == sum(soft[: budgets.soft_count]) <= max(budgets.soft_limit, 0.0)
     assert budgets.is_degraded == (
-        hard + base > budgets.tau + 1e-9
+        hard > budgets.tau + 1e-9
         or (profile.hard_fraction is not None and hard > profile.hard_fraction * budgets.tau + 1e-9)
     )
-    assert budgets.tail_limit >= base - 1e-6  # the mandatory turns always fit below the cap of the tail
+    base = min(base, int(max(0.0, budgets.tau - hard)))  # the mandatory turns were cut before
+    budgets = plan_budgets(tau, overhead=overhead, hard_cost=hard, base_cost=base, soft_costs=soft, profile=profile)
+    assert budgets.tail_limit >= base - 1e-6  # they always fit below the cap of the tail
     for tail in (base, budgets.tail_limit):
         left = budgets.retrieval(tail)
         assert 0.0 <= budgets.guidance(tail) <= left

@@ -15,10 +15,12 @@ from lithify.memory.prompt.composition import (
     entry_item,
     fill_composition,
     rule_item,
+    used_overhead,
 )
-from lithify.memory.prompt.rendering import RECALLED, Line, block_overhead
+from lithify.memory.prompt.rendering import FRAMES, RECALLED, Line
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.tokens import estimate_lines
 from lithify.memory.turn import Turn
 
 EXAMPLE = replace(SEED, tail_fraction=0.4)
@@ -40,7 +42,8 @@ def composed(
     profile: Profile = SEED,
     guidance: list[Item] | None = None,
 ) -> Composition:
-    fixed = compose_fixed(tau + block_overhead(), hard, soft, base, lambda *_: base, profile)
+    overhead = used_overhead(FRAMES, estimate_lines, rules=bool(hard or soft), tail=bool(base), recalls=True)
+    fixed = compose_fixed(tau + overhead, hard, soft, base, lambda *_: base, profile)
     return fill_composition(fixed, guidance or [], recalled)
 
 
@@ -62,8 +65,7 @@ def test_the_worked_example_of_the_budget(profile: Profile, tail_turns: int, tai
     ("hard", "base", "shortages"),
     [
         (160, 0, [Shortage.HARD_OVER_RESERVE]),
-        (120, 400, [Shortage.HARD_AND_TAIL_OVER_BUDGET]),
-        (160, 400, [Shortage.HARD_OVER_RESERVE, Shortage.HARD_AND_TAIL_OVER_BUDGET]),
+        (600, 0, [Shortage.HARD_OVER_RESERVE, Shortage.HARD_OVER_BUDGET]),
         (150, 350, []),
     ],
 )
@@ -75,14 +77,48 @@ def test_degraded_mode_keeps_rules_and_base_and_nothing_else(hard: int, base: in
     budgets = result.fixed.budgets
     assert [reason.shortage for reason in budgets.reasons] == shortages
     assert result.fixed.hard == tuple(rules)
-    assert result.fixed.tail == tuple(turns)
+    assert result.fixed.tail == (tuple(turns) if hard <= 500 else ())
     if shortages:
         assert (result.fixed.soft, result.guidance, result.recalled) == ((), (), ())
         assert {cut.limit for cut in result.cut} == {Limit.DEGRADED}
-        assert result.blocks()[0].name == "memory_degraded"
-        assert all(str(reason) in result.blocks()[0].text for reason in budgets.reasons)
+        # What exceeds the budget alone does not exceed it further by saying so.
+        assert result.fixed.notice == (tuple(map(str, budgets.reasons)) if hard <= 500 else ())
     else:
         assert (len(result.fixed.soft), len(result.recalled)) == (0, 0)
+
+
+def test_newest_turns_that_do_not_fit_are_cut_or_given_up_oldest_first() -> None:
+    def halve(item: Item, room: float) -> Item | None:
+        return replace(item, cost=int(room), is_excerpt=True)
+
+    turns = priced("t", 50, 400, 20)
+    frames = used_overhead(FRAMES, estimate_lines, rules=False, tail=True, recalls=True)
+    fixed = compose_fixed(300 + frames, [], [], turns, lambda *_: [], SEED, shorten=halve)
+    assert [(item.id, item.cost, item.is_excerpt) for item in fixed.tail] == [
+        ("t0", 50, False),
+        ("t1", 230, True),
+        ("t2", 20, False),
+    ]
+    tight = compose_fixed(60 + frames, [], [], turns, lambda *_: [], SEED, shorten=halve)
+    assert ([item.id for item in tight.tail], tight.missing_turns) == (["t1", "t2"], 1)
+    none = compose_fixed(60 + frames, [], [], turns, lambda *_: [], SEED)
+    assert ([item.id for item in none.tail], none.missing_turns) == (["t2"], 2)
+
+
+def test_what_does_not_fit_becomes_an_excerpt_or_leaves_its_place_to_the_next() -> None:
+    def shorten(item: Item, room: float) -> Item | None:
+        return None if item.id == "m1" else replace(item, cost=int(room), is_excerpt=True)
+
+    profile = replace(SEED, packing="excerpts")
+    frames = used_overhead(FRAMES, estimate_lines, rules=False, tail=False, recalls=True)
+    fixed = compose_fixed(400 + frames, [], [], [], lambda *_: [], profile)
+    result = fill_composition(fixed, [], priced("m", 9000, 9000, 30, 120), profile, shorten)
+    assert [(item.id, item.cost, item.is_excerpt) for item in result.recalled] == [
+        ("m0", 100, True),
+        ("m2", 30, False),
+        ("m3", 120, False),  # nothing else wanted the room
+    ]
+    assert [cut.id for cut in result.cut] == ["m1"]
 
 
 def test_an_empty_world_gives_an_empty_prompt() -> None:
@@ -104,9 +140,9 @@ def test_rules_and_tail_survive_when_nothing_is_left_for_recall() -> None:
 
 def test_no_budget_at_all_is_degraded_once_there_is_a_rule() -> None:
     [reason] = plan_budgets(0, 0, 10, 0, [], SEED).reasons
-    assert reason.shortage is Shortage.HARD_AND_TAIL_OVER_BUDGET
-    assert str(reason) == "hard rules and the newest turns need 10 tokens, the budget is 0"
-    [reserve] = degraded_reasons(100, 50, 0, 0.4)
+    assert reason.shortage is Shortage.HARD_OVER_BUDGET
+    assert str(reason) == "the hard rules alone need 10 tokens, the budget leaves 0"
+    [reserve] = degraded_reasons(100, 50, 0.4)
     assert str(reserve) == "the hard rules need 50 tokens, their reserve is 40"
 
 

@@ -1,0 +1,172 @@
+"""Parts of a long text that fit: the sentences around what was asked, or its beginning and its end."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from lithify.memory.lexical.word_lists import STOP_WORDS
+from lithify.memory.ranking.cues import words
+
+GAP: Final = "[…]"
+"""Stands for what an excerpt leaves out."""
+
+Fits = Callable[[str], bool]
+Span = tuple[int, int]
+
+_END = re.compile(r"[.!?…؟।]+[\"'”’)\]]*\s+|[。！？]+[\"”’」』）]*\s*|\s*[\n\r\u2028\u2029]\s*")
+_SPACE = re.compile(r"\s")
+# Characters of the longest piece that is tried first, and of the shortest; a piece is a sentence where it can be.
+_LONGEST: Final = 240
+_SHORTEST: Final = 6
+# How much of a match a piece keeps for each piece between them.
+_FADING: Final = 0.6
+_WORD_CHARS: Final = 4  # of a word decide; endings differ between a question and its answer
+_MISSES: Final = 3  # pieces in a row that do not fit end the search for smaller ones
+_JOINER: Final = "\u200d"
+_VIRAMA: Final = 9
+
+
+def cut_around(text: str, query: str, fits: Fits) -> str | None:
+    """Returns the sentences that match the query best with those around them; None if nothing fits.
+
+    Without a match it begins where the text does.
+    """
+    return _cut(text, fits, lambda pieces: _rank_matches(text, pieces, query))
+
+
+def cut_middle(text: str, query: str, fits: Fits) -> str | None:
+    """Returns the beginning and the end of a text, and of the rest what matches the query; None if nothing fits."""
+    return _cut(text, fits, lambda pieces: _rank_ends(text, pieces, query))
+
+
+def _cut(text: str, fits: Fits, rank: Callable[[Sequence[Span]], list[int]]) -> str | None:
+    size = _LONGEST
+    while size >= _SHORTEST:
+        pieces = list(find_pieces(text, size))
+        if chosen := _choose(text, pieces, rank(pieces), fits):
+            return _render(text, pieces, chosen)
+        size //= 2
+    return None
+
+
+def _choose(text: str, pieces: Sequence[Span], ranked: Sequence[int], fits: Fits) -> set[int]:
+    chosen: set[int] = set()
+    misses = 0
+    for index in ranked:
+        if fits(_render(text, pieces, chosen | {index})):
+            chosen.add(index)
+            misses = 0
+            continue
+        misses += 1
+        if misses >= _MISSES:
+            break
+    return chosen
+
+
+def _render(text: str, pieces: Sequence[Span], chosen: set[int]) -> str:
+    """Joins the chosen pieces in their order, with a mark wherever something is left out."""
+    parts: list[str] = []
+    last = -1
+    for index in sorted(chosen):
+        start, end = pieces[index]
+        if index == last + 1:
+            parts.append(text[start:end])
+        else:
+            parts.extend((f" {GAP} ", text[start:end].lstrip()))
+        last = index
+    if last < len(pieces) - 1:
+        parts.append(f" {GAP}")
+    return re.sub(rf"\s+(?=\{GAP})", " ", "".join(parts)).strip()
+
+
+def find_pieces(text: str, size: int) -> Iterator[Span]:
+    """Yields the sentences and lines of a text, which together are all of it, none longer than about `size`."""
+    start = 0
+    for end in (*(match.end() for match in _END.finditer(text)), len(text)):
+        if end > start:
+            yield from _halve(text, start, end, size)
+            start = end
+
+
+def _halve(text: str, start: int, end: int, size: int) -> Iterator[Span]:
+    while end - start > size:
+        cut = _find_cut(text, start, start + size)
+        if cut >= end:
+            break
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _find_cut(text: str, start: int, end: int) -> int:
+    """Returns the last place up to `end` where a word ends, else where no character as it is seen is split."""
+    for at in range(end, start + (end - start) // 2, -1):
+        if _SPACE.match(text[at - 1]):
+            return at
+    at = end
+    while at > start and is_joint(text, at):
+        at -= 1
+    if at > start:
+        return at
+    at = end
+    while at < len(text) and is_joint(text, at):
+        at += 1
+    return at
+
+
+def is_joint(text: str, at: int) -> bool:
+    """Says whether a cut before this character would split what a reader sees as one."""
+    before, after = text[at - 1], text[at]
+    if after == _JOINER or before == _JOINER or before + after == "\r\n":
+        return True
+    if unicodedata.category(after).startswith("M") or unicodedata.combining(before) == _VIRAMA:
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f" or "\u1160" <= after <= "\u11ff":
+        return True
+    return _is_flag(before) and _is_flag(after) and _count_flags(text, at) % 2 == 1
+
+
+def _is_flag(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _count_flags(text: str, at: int) -> int:
+    count = 0
+    while at > count and _is_flag(text[at - count - 1]):
+        count += 1
+    return count
+
+
+def _rank_matches(text: str, pieces: Sequence[Span], query: str) -> list[int]:
+    """Ranks pieces by what they, and those near them, share with the query; rare words count more."""
+    weights = _weigh(text, pieces, query)
+    for order in (range(1, len(weights)), range(len(weights) - 2, -1, -1)):
+        step = order.step
+        for index in order:
+            weights[index] = max(weights[index], weights[index - step] * _FADING)
+    return sorted(range(len(pieces)), key=lambda index: (-weights[index], index))
+
+
+def _rank_ends(text: str, pieces: Sequence[Span], query: str) -> list[int]:
+    count = len(pieces)
+    weights = _weigh(text, pieces, query)
+    matching = [index for index in sorted(range(count), key=lambda i: (-weights[i], i)) if weights[index] > 0.0]
+    inwards = sorted(range(count), key=lambda index: (min(index, 2 * (count - 1 - index)), index))
+    return list(dict.fromkeys((*inwards[:2], *matching[:2], *inwards)))
+
+
+def _weigh(text: str, pieces: Sequence[Span], query: str) -> list[float]:
+    lowered = [text[start:end].lower() for start, end in pieces]
+    weights = [0.0] * len(pieces)
+    for stem in _stems(query):
+        found = [index for index, said in enumerate(lowered) if stem in said]
+        for index in found:
+            weights[index] += math.log(1.0 + len(pieces) / len(found))
+    return weights
+
+
+def _stems(query: str) -> list[str]:
+    meant = [word for word in words(query) if word not in STOP_WORDS]
+    return list(dict.fromkeys(word[: max(_WORD_CHARS, len(word) * 2 // 3)] for word in meant))
