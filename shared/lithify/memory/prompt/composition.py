@@ -177,21 +177,15 @@ def compose_fixed(
     shorten: Shortener = never_shorten,
     recalls: bool = True,
 ) -> Fixed:
-    """Takes hard rules in full, the mandatory tail as far as it fits, the prefix of soft rules, then more of the tail.
-
-    `select_tail(target, hardcap)` returns the recent tail, which ends in `base`; it is not asked where the base had to
-    be cut. `recalls` says whether anything competes for what is left.
-    """
+    """Takes hard rules in full, the mandatory tail as far as it fits, the prefix of soft rules, then more of the tail."""
+    # `select_tail(target, hardcap)` returns a tail that ends in `base`; a base that was cut leaves no room for more.
     overhead = used_overhead(frames, count, rules=bool(hard or soft), tail=bool(base), recalls=recalls)
     hard_cost = total_cost(hard)
     reasons = degraded_reasons(max(0.0, number_or(tau, 0.0) - overhead), hard_cost, profile.hard_fraction)
-    recall_frames = used_overhead(frames, count, rules=False, tail=False, recalls=bool(reasons and recalls))
-    free = tau - overhead + recall_frames  # a degraded prompt recalls nothing
-    notice = affordable_notice(reasons, free - hard_cost, count)
-    usable = free - (notice_cost(notice, count) if notice else 0)
-    room = usable - hard_cost
+    unused = used_overhead(frames, count, rules=False, tail=False, recalls=bool(reasons and recalls))
+    notice, room = reserve_notice(reasons, tau - overhead + unused - hard_cost, count)
     if (soft or recalls) and not reasons:
-        room = min(room, max(profile.tail_share * usable, 0.0))
+        room = min(room, profile.tail_share * (room + hard_cost))
     kept = fit_turns(base, room, shorten, profile.excerpt_tokens)
     budgets = plan_budgets(
         tau,
@@ -202,14 +196,12 @@ def compose_fixed(
         profile=profile,
     )
     is_whole = list(kept) == list(base) and not budgets.is_degraded
-    tail = select_tail(budgets.tail_target, budgets.tail_limit) if is_whole else kept
-    limit = Limit.DEGRADED if budgets.is_degraded else Limit.SOFT
     return Fixed(
         budgets=budgets,
         hard=tuple(hard),
         soft=tuple(soft[: budgets.soft_count]),
-        tail=tuple(tail),
-        cut=_cuts(soft[budgets.soft_count :], limit),
+        tail=tuple(select_tail(budgets.tail_target, budgets.tail_limit) if is_whole else kept),
+        cut=_cuts(soft[budgets.soft_count :], Limit.DEGRADED if budgets.is_degraded else Limit.SOFT),
         frames=frames,
         notice=notice,
         missing_turns=len(base) - len(kept),
@@ -222,13 +214,13 @@ def used_overhead(frames: Frames, count: TokenCounter, *, rules: bool, tail: boo
     return sum(frame_cost(block, count) for block, is_used in used if is_used)
 
 
-def affordable_notice(reasons: Sequence[DegradedReason], room: float, count: TokenCounter) -> tuple[str, ...]:
+def reserve_notice(
+    reasons: Sequence[DegradedReason], room: float, count: TokenCounter
+) -> tuple[tuple[str, ...], float]:
+    """Returns what a degraded prompt says of itself, nothing if there is no room, and the room that is left."""
     notice = tuple(map(str, reasons))
-    return notice if notice and notice_cost(notice, count) <= room else ()
-
-
-def notice_cost(notice: Sequence[str], count: TokenCounter) -> int:
-    return sum(count(block.text) for block in render_blocks(FRAMES, degraded=notice))
+    cost = sum(count(block.text) for block in render_blocks(FRAMES, degraded=notice))
+    return (notice, room - cost) if cost <= room else ((), room)
 
 
 def fit_turns(base: Sequence[Item], room: float, shorten: Shortener, least: float) -> list[Item]:
