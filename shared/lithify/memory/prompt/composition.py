@@ -177,7 +177,7 @@ def compose_fixed(
     shorten: Shortener = never_shorten,
     recalls: bool = True,
 ) -> Fixed:
-    """Takes hard rules in full, the mandatory tail as far as it fits, the prefix of soft rules, then more of the tail."""
+    """Takes hard rules in full, the mandatory tail as far as it fits, a prefix of soft rules, then more of the tail."""
     # `select_tail(target, hardcap)` returns a tail that ends in `base`; a base that was cut leaves no room for more.
     overhead = used_overhead(frames, count, rules=bool(hard or soft), tail=bool(base), recalls=recalls)
     hard_cost = total_cost(hard)
