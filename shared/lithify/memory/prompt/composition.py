@@ -170,7 +170,7 @@ def compose_fixed(
     hard: Sequence[Item],
     soft: Sequence[Item],
     base: Sequence[Item],
-    select_tail: Callable[[float, float], Sequence[Item]],
+    select_tail: Callable[[float, float], Sequence[Item]],  # by target and hardcap; it ends in `base`
     profile: Profile,
     count: TokenCounter = estimate_lines,
     frames: Frames = FRAMES,
@@ -178,7 +178,6 @@ def compose_fixed(
     recalls: bool = True,
 ) -> Fixed:
     """Takes hard rules in full, the mandatory tail as far as it fits, a prefix of soft rules, then more of the tail."""
-    # `select_tail(target, hardcap)` returns a tail that ends in `base`; a base that was cut leaves no room for more.
     overhead = used_overhead(frames, count, rules=bool(hard or soft), tail=bool(base), recalls=recalls)
     hard_cost = total_cost(hard)
     reasons = degraded_reasons(max(0.0, number_or(tau, 0.0) - overhead), hard_cost, profile.hard_fraction)
