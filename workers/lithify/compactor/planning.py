@@ -18,7 +18,7 @@ from lithify.memory.bounds import FloatArray
 from lithify.memory.compaction.cluster_geometry import as_matrix, cosines
 from lithify.memory.compaction.clustering import RELATED, UNRELATED_TEXTS, Cluster, CohesionGuard, likeness
 from lithify.memory.compaction.draft import Embed
-from lithify.memory.compaction.guidance import PROTOTYPES, has_hint, is_guidance
+from lithify.memory.compaction.guidance import PROTOTYPES, STABILITY, has_hint, is_guidance
 from lithify.memory.compaction.plan import CompactionPlan, CompactionPolicy, Trigger, plan_compaction
 from lithify.memory.guidance import is_standing_instruction
 from lithify.memory.prompt.composition import spoken_item
@@ -108,11 +108,12 @@ def protect_guidance(cluster: Cluster, session: Session, embed: Embed, policy: C
     """Protects the turns that are standing instructions, to be kept word for word (spec 11)."""
     if policy.guidance == "off":
         return cluster
-    if policy.guidance == "standing":
-        rules = [turn for turn in cluster.turns if turn.role == Role.USER and is_standing_instruction(turn.text)]
-    else:
-        stabilities = {turn.id: session.memories[turn.id].stability for turn in cluster.turns}
+    stabilities = {turn.id: session.memories[turn.id].stability for turn in cluster.turns}
+    if policy.guidance == "authored":
         rules = [turn for turn in cluster.turns if is_instruction(turn.text, stabilities[turn.id], embed)]
+    else:
+        settled = [turn for turn in cluster.turns if stabilities[turn.id] >= STABILITY]
+        rules = [turn for turn in settled if turn.role == Role.USER and is_standing_instruction(turn.text)]
     return replace(cluster, protected=tuple(rules))
 
 
