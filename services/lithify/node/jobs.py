@@ -39,7 +39,7 @@ from lithify.librarian.lane import refresh_and_measure
 from lithify.librarian.vectors import VectorParts, catch_up
 from lithify.memory.compaction.draft import Abstractive
 from lithify.memory.compaction.plan import CompactionPolicy, GuidanceDetector
-from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.ranking.profile import Profile
 from lithify.node.docs import build_lane
 from lithify.node.parts import ProcessParts, RedisParts, tail_policy
 from lithify.settings import Settings
@@ -137,10 +137,8 @@ def build_compactor(parts: ProcessParts, summariser: Abstractive | None) -> Comp
 
 
 def choose_detector(settings: Settings, profile: Profile) -> GuidanceDetector:
-    """Returns what counts as guidance: profile `seed` keeps the detector of its sources."""
-    if settings.guidance == "off":
-        return "off"
-    return "authored" if profile.name == SEED.name else "standing"
+    """Returns what counts as guidance; the setting can only switch it off."""
+    return "off" if settings.guidance == "off" else profile.compaction.guidance
 
 
 def open_scheduler(settings: Settings, redis: RedisParts) -> Scheduler:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lithify.assembly.prompt.context import turn_item
+from lithify.assembly.prompt.token_counter import PromptCounter
 from lithify.compaction import SessionKey
 from lithify.compactor.planning import KnownVectors, is_instruction, rendered_cost
 from lithify.compactor.session import Session
@@ -102,3 +103,5 @@ def test_turn_costs_the_same_in_both(text: str, role: str) -> None:
     """spec 07.13 (X38)"""
     turn = Turn("t", 0.0, role, text)
     assert rendered_cost(turn) == turn_item(turn).cost
+    exact = PromptCounter("words", lambda text: len(text.split()), exact=True)
+    assert rendered_cost(turn, exact.count) == turn_item(turn, exact).cost

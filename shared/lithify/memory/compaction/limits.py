@@ -1,7 +1,7 @@
 """The constants of compaction as a retrieval profile holds them (spec 05); the defaults are the sources'."""
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from lithify.memory.bounds import Cosine, Count, Share, Size, Within
 
@@ -31,10 +31,11 @@ class CompactionLimits:
     prior_tokens: Count = 96  # of earlier summaries, for the one who writes
     ladder: LadderSteps = LADDER_STEPS
     preserve_align: Cosine = 0.65  # τ_preserve
+    guidance: Literal["authored", "standing"] = "authored"  # the detector of rules, or that of standing instructions
     embed_share: Share = 0.8  # λ of the confidence; the rest is the decoder's own, which measures fluency only
 
 
 SEED_COMPACTION = CompactionLimits()
 # Twenty neighbouring turns of ordinary chat score above it in 97 of 100 cases with MiniLM, and in all with nomic
 # (docs/compaction.md); texts that have nothing to do with each other score 0 by definition.
-RECALL_COMPACTION = CompactionLimits(cohesion=0.15)
+RECALL_COMPACTION = CompactionLimits(cohesion=0.15, guidance="standing")
