@@ -6,6 +6,7 @@ from dataclasses import replace
 from lithify.assembly.prompt.context import Context, Ingredients, Terms, pack_context, plan_context
 from lithify.authored import Rules
 from lithify.memory.ranking.candidate import Candidate, Kind
+from lithify.memory.ranking.duplicates import distinct_turns
 from lithify.memory.ranking.scoring import Scored
 
 
@@ -18,7 +19,7 @@ def compose_stable(rules: Rules, instructions: Sequence[Candidate], terms: Terms
     """
     ingredients = Ingredients("", hard=rules.hard, soft=rules.soft)
     planned = plan_context(ingredients, replace(terms, now_ms=0))
-    newest_first = tuple(make_unscored(candidate) for candidate in reversed(instructions))
+    newest_first = tuple(distinct_turns([make_unscored(candidate) for candidate in reversed(instructions)]))
     known = replace(ingredients, candidates=instructions)
     packed = pack_context(replace(planned, ingredients=known, advice=newest_first), {}, None)
     composition = replace(packed.composition, guidance=packed.composition.guidance[::-1])
