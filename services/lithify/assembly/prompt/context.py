@@ -20,8 +20,8 @@ from lithify.memory.prompt.composition import (
     shorten_item,
     spoken_item,
 )
-from lithify.memory.prompt.excerpt import Fits, cut_around, cut_middle
-from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
+from lithify.memory.prompt.excerpt import GAP, Fits, cut_around, cut_middle
+from lithify.memory.prompt.mark import TOOL_ROLE, entry_role, mark_recalled, mark_summary
 from lithify.memory.prompt.ordering import Occasion, order_by_time
 from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, TAIL, Frames
 from lithify.memory.prompt.tail import select_tail
@@ -147,8 +147,8 @@ def compose_context(
 def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     """Settles rules and tail, and ranks the memories that compete for the rest."""
     profile = terms.profile
-    ordered = sort_chronologically(ingredients.turns)
-    base = tuple(turn_item(turn, terms.counter) for turn in ordered[-profile.tail_turns :])
+    ordered, mandatory = read_conversation(ingredients.turns, terms)
+    base = tuple(turn_item(turn, terms.counter) for turn in ordered[len(ordered) - mandatory :])
     fixed, split = settle_fixed(ingredients, ordered, base, terms)
     shown = {item.id for item in fixed.tail}
     competing = drop_shown(ingredients.candidates, (), shown)
@@ -187,6 +187,34 @@ def temporal_query(query: str, profile: Profile) -> TemporalQuery:
     return require_time_question(read, query) if profile.temporal_guard == "question" else read
 
 
+def read_conversation(turns: Sequence[Turn], terms: Terms) -> tuple[list[Turn], int]:
+    """Returns what people said, with the newest results of tools among it in a line each, and how many must be shown.
+
+    Tools neither count among the mandatory turns nor push them out.
+    """
+    ordered = sort_chronologically(turns)
+    spoken = [place for place, turn in enumerate(ordered) if turn.role != TOOL_ROLE]
+    wanted = spoken[-terms.profile.tail_turns :]
+    start = wanted[0] if wanted else 0
+    tools = [place for place in range(start, len(ordered)) if ordered[place].role == TOOL_ROLE]
+    shown = {*spoken, *tools[-terms.profile.tail_turns :]}
+    kept = [tool_line(ordered[place], terms) for place in sorted(shown)]
+    return kept, sum(place >= start for place in shown)
+
+
+def tool_line(turn: Turn, terms: Terms) -> Turn:
+    """Tells a tool's call or result in one short line; everything else stays as it was said."""
+    if turn.role != TOOL_ROLE:
+        return turn
+    line = " ".join(turn.text.split())
+    count = terms.counter.count
+
+    def fits(text: str) -> bool:
+        return count(text) <= terms.profile.tool_tokens
+
+    return replace(turn, text=line if fits(line) else cut_middle(line, "", fits) or GAP)
+
+
 def settle_fixed(
     ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Item], terms: Terms
 ) -> tuple[Fixed, bool]:
@@ -196,9 +224,7 @@ def settle_fixed(
 
     def grow(target: float, hardcap: float) -> list[Item]:
         nonlocal split
-        tail = select_tail(
-            ordered, lambda t: turn_item(t, counter).cost, m=profile.tail_turns, target=target, hardcap=hardcap
-        )
+        tail = select_tail(ordered, lambda t: turn_item(t, counter).cost, m=len(base), target=target, hardcap=hardcap)
         split = tail.bundle_split
         return [turn_item(turn, counter) for turn in tail.recent]
 

@@ -1,12 +1,15 @@
 """The newest turns of a session: from Redis, or from the store while Redis is away."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Final
 
 from redis.asyncio import Redis
 
+from lithify.errors import LithifyError
 from lithify.events import Event, TenantScope
 from lithify.memory.prompt.mark import TOOL_ROLE
+from lithify.memory.prompt.tail import BASE_TURNS
 from lithify.memory.turn import Turn
 from lithify.store import Record, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
@@ -14,6 +17,12 @@ from lithify.streams.tail import read_tail
 
 # A session of this many turns is read in one page; longer ones are narrowed down first.
 PAGE: Final = 512
+# Of what people said; the mandatory tail has as many (spec 07).
+ENOUGH: Final = BASE_TURNS
+# The `source_kind` of turns by which a host only shows that it is alive (spec 01 §5).
+HEARTBEAT: Final = "heartbeat"
+# What the older turns of a short list may cost; the newest ones are here already.
+PATIENCE_S: Final = 0.05
 # One past the largest position a turn may have.
 END: Final = 2**53
 
@@ -29,9 +38,22 @@ class RecentTurns:
     family: str = ""  # of the embedding model; without it, accepted turns have no ids of records
 
     async def read_accepted(self, scope: TenantScope, session: str) -> list[Turn]:
-        """Reads turns as they were accepted, embedded or not. Raises Unavailable if Redis is away."""
+        """Reads turns as they were accepted, embedded or not, without heartbeats. Raises Unavailable if Redis is away.
+
+        Where the list holds fewer than `ENOUGH` things that people said, because it was lost, has run out or was filled
+        by tools, the store is asked for what was said before.
+        """
         events = await read_tail(self.redis, scope, session, limit=self.limit, partitions=self.partitions)
-        return [spoken_turn(event, self.family) for event in events]
+        turns = [spoken_turn(event, self.family) for event in events if event.source_kind != HEARTBEAT]
+        if sum(turn.role != TOOL_ROLE for turn in turns) >= ENOUGH:
+            return turns
+        known = {turn.id for turn in turns}
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                older = [turn for turn in await self.read_stored(scope, session) if turn.id not in known]
+        except (TimeoutError, LithifyError):
+            return turns  # what the store cannot say, recall complains of
+        return sorted((*older, *turns), key=lambda turn: (turn.seq, turn.ts, turn.id))[-self.limit :]
 
     async def read_stored(self, scope: TenantScope, session: str) -> list[Turn]:
         """Reads turns as embedded: the very newest may be missing. Raises Unavailable if the store is away."""
