@@ -18,9 +18,9 @@ def compose_stable(rules: Rules, instructions: Sequence[Candidate], terms: Terms
     one is added at the end.
     """
     ingredients = Ingredients("", hard=rules.hard, soft=rules.soft)
-    planned = plan_context(ingredients, replace(terms, now_ms=0))
-    newest_first = tuple(distinct_turns([make_unscored(candidate) for candidate in reversed(instructions)]))
     known = replace(ingredients, candidates=instructions)
+    planned = plan_context(known, replace(terms, now_ms=0))
+    newest_first = tuple(distinct_turns([make_unscored(candidate) for candidate in reversed(instructions)]))
     packed = pack_context(replace(planned, ingredients=known, advice=newest_first), {}, None)
     composition = replace(packed.composition, guidance=packed.composition.guidance[::-1])
     return replace(packed, composition=composition, text=composition.text)
