@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.embedding import Embedder
+from lithify.embedding.relevance_file import find_calibration
 from lithify.evaluation.datasets import Conversation, Dataset, DatasetTurn, load_dataset
 from lithify.evaluation.selector import measure_selector
 from lithify.events import EVERY_TENANT
@@ -48,7 +49,7 @@ async def retriever(dataset: Dataset, minilm: Embedder, tmp_path: Path) -> Async
     ]
     await store.upsert(EVERY_TENANT, COLLECTION, records)
     with ThreadPoolExecutor(1) as executor:
-        yield Retriever(store, minilm, analyser, executor)
+        yield Retriever(store, minilm, analyser, executor, calibration=find_calibration(minilm, tmp_path))
     await store.close()
 
 

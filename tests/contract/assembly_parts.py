@@ -23,6 +23,7 @@ from lithify.events import EVERY_TENANT, Event, TenantScope
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.store import LEXICAL, Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
@@ -87,7 +88,9 @@ class Scene:
     @property
     def service(self) -> AssemblyService:
         if self._service is None:
-            retriever = Retriever(self.vectors, self.embedder, self.analyser, self.executor)
+            retriever = Retriever(
+                self.vectors, self.embedder, self.analyser, self.executor, calibration=WORDS_CALIBRATION
+            )
             builder = ContextBuilder(
                 retriever,
                 self.redis,

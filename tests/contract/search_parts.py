@@ -12,6 +12,7 @@ from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION
 from lithify.memory.ranking.profile import RECALL, Profile
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.vectors.cascade import Cascade
@@ -59,7 +60,9 @@ class Shelf:
         scope = TenantScope(TENANT, "ada", shared=True)
         request = SearchRequest(query=query, user="ada", **fields)
         return await search(
-            Retriever(self.store, self.embedder, self.analyser, self.executor, self.cascade),
+            Retriever(
+                self.store, self.embedder, self.analyser, self.executor, self.cascade, calibration=WORDS_CALIBRATION
+            ),
             scope,
             request,
             profile,

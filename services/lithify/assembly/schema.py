@@ -21,6 +21,7 @@ def _trim(value: str) -> str:
 
 
 QueryText = Annotated[Text, AfterValidator(_trim)]
+MinScore = Annotated[float, Field(ge=0, le=1)]
 Now = Annotated[
     int | None,
     Field(
@@ -62,6 +63,7 @@ class SearchRequest(BaseModel):
     limit: int = Field(8, ge=1, le=MAX_LIMIT)
     mode: Literal["hybrid", "dense", "lexical"] = "hybrid"
     filters: Filters = Filters()
+    min_score: MinScore = Field(0.0, description="Least `score` of a hit; 0 leaves nothing out.")
     now: Now = None
     deadline_ms: DeadlineMs = None
 
@@ -70,7 +72,7 @@ class SearchHit(BaseModel):
     id: str
     event_id: str | None
     kind: str
-    score: float
+    score: float = Field(description="How probable it is that this helps, in [0, 1], whatever else was found.")
     components: dict[str, float]
     text: str
     role: str | None
@@ -141,6 +143,9 @@ class AssembleRequest(BaseModel):
         "time", description="How recalled memories are shown: as they were said, passage by passage, or best first."
     )
     include_docs: bool | IncludeDocs = Field(False, description="Whether and which documents join; true takes all.")
+    min_score: MinScore | None = Field(
+        None, description="Least `score` of a memory that is shown; the profile's `relevance_floor` if absent."
+    )
     now: Now = None
     deadline_ms: DeadlineMs = None
 

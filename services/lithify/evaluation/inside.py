@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
 from lithify.assembly.recall.search import rank_found, search_query
 from lithify.assembly.schema import SearchRequest
+from lithify.embedding.relevance_file import find_calibration
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.errors import Unavailable
 from lithify.evaluation.answers import LIMIT
@@ -52,7 +53,13 @@ async def open_ingested(
         embedder = stack.enter_context(QuestionVectorFile(model.embedder, workplace.folder))
         cascade = calibrated_cascade(model.embedder, settings.models_dir)
         yield IngestedMemory(
-            Retriever(store, embedder, model.analyser, model.executor),
+            Retriever(
+                store,
+                embedder,
+                model.analyser,
+                model.executor,
+                calibration=find_calibration(model.embedder, settings.models_dir),
+            ),
             # How far a busy machine gets in time must not decide what is found.
             replace(cascade, deadline_ms=UNHURRIED) if cascade.lower else None,
         )

@@ -35,6 +35,7 @@ from lithify.authored import AuthoredDocuments, AuthoredReader, FolderWatch, Res
 from lithify.dashboard.browser_sessions import BrowserSessions
 from lithify.dashboard.memory_pages import MemoryApi
 from lithify.dashboard.router import Dashboard, dashboard_router
+from lithify.embedding.relevance_file import find_calibration
 from lithify.embedding.tier_calibration import calibrated_cascade
 from lithify.events import TenantScope, system_clock
 from lithify.events.scope import DEFAULT_TENANT
@@ -206,6 +207,7 @@ def build_assembly(parts: ProcessParts) -> AssemblyService:
             analyser=model.analyser,
             executor=model.executor,
             cascade=choose_cascade(parts),
+            calibration=find_calibration(model.embedder, settings.models_dir),
         ),
         redis=redis,
         partitions=settings.partitions,

@@ -124,7 +124,7 @@ def recalled_entry(item: Item, candidate: Candidate, score: float) -> Entry:
         excerpt=item.is_excerpt,
         superseded_by=candidate.superseded_by,
         tokens=item.cost,
-        score=score,
+        score=score if candidate.signals.helpful is None else candidate.signals.helpful,
     )
 
 

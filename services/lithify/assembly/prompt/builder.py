@@ -153,7 +153,8 @@ class ContextBuilder:
         Raises BrokenPromise if invariants are checked and one of them does not hold.
         """
         tau = memory_budget(request.token_budget, self.profile)
-        terms = Terms(tau, self.profile, now_ms, self._counter, request.order)
+        floor = self.profile.relevance_floor if request.min_score is None else request.min_score
+        terms = Terms(tau, self.profile, now_ms, self._counter, order=request.order, floor=floor)
         order = PromptOrder(scope, request, terms, deadline)
         try:
             built = await self._read_and_compose(order)

@@ -28,6 +28,7 @@ from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import asks_for_latest, keywords
 from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown, lend_signals
+from lithify.memory.ranking.helpfulness import is_helpful_enough
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.scoring import (
@@ -69,6 +70,7 @@ class Terms:
     now_ms: int
     counter: PromptCounter = ESTIMATOR
     order: Order = "time"  # in which what was recalled is shown
+    floor: float | None = None  # least chance to help that a memory needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,12 @@ class PlannedContext:
     advice: tuple[Scored, ...]  # guidance shards, best first
     hops: tuple[Hop, ...]
     temporal: TemporalQuery
+
+    @property
+    def known(self) -> list[Candidate]:
+        """Returns what competes, if this memory knows about the question at all; else a date proves nothing."""
+        floor = self.terms.floor
+        return [c for c in self.competing if is_helpful_enough(c.signals.answerable, floor)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +256,11 @@ def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, t
 
     Where the question asks for what holds now, older memories fade as they do in a search.
     """
-    ranked = score_candidates(coarse_cut(candidates, terms.profile), ingredients, terms) if candidates else ()
+    if not candidates:
+        return ()
+    ranked = score_candidates(coarse_cut(candidates, terms.profile, terms.floor), ingredients, terms)
+    if terms.profile.relevance_floor is None and terms.floor is not None:
+        ranked = tuple(row for row in ranked if row.score >= terms.floor)
     if not asks_for_latest(ingredients.query):
         return ranked
     return tuple(fade_older(ranked, terms.profile.latest_half_life_days))
@@ -350,7 +362,7 @@ def project(
     standard = merge_projection([Projected.of(row) for row in planned.direct], planned.hops, reachable)
     # Dated turns are often a weak match, so the selector looks below the floor of the coarse cut (spec 09 §5).
     guarded = planned.temporal.guard.applies
-    rest = score_candidates(planned.competing, planned.ingredients, planned.terms) if guarded else ()
+    rest = score_candidates(planned.known, planned.ingredients, planned.terms) if guarded else ()
     return project_temporally(
         planned.temporal,
         direct=planned.direct,

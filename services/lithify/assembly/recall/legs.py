@@ -1,11 +1,12 @@
 """The two legs of a search, by meaning and by words: what each is asked, and what both found."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
+from lithify.assembly.recall.levels import Level
 from lithify.memory.ranking.fusion import shortlist
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import LEXICAL, Hit, Query, SparseVector, Vector, Where
@@ -27,6 +28,17 @@ class Legs:
     hits: dict[str, Hit] = field(default_factory=dict)
     dense: dict[str, float] = field(default_factory=dict)
     lexical: dict[str, float] = field(default_factory=dict)
+    by_meaning: Sequence[Hit] = ()  # as found, best first
+    by_words: Sequence[Hit] = ()
+
+    def cut(self, depth: int) -> "Legs":
+        """Returns what the legs would have found, had each been asked for fewer places."""
+        return read_legs(fold_copies(self.by_meaning, depth), fold_copies(self.by_words, depth), None)
+
+    def levels_of(self, levels: Sequence[Level]) -> dict[str, int]:
+        """Returns for each hit the first level whose depth reaches it."""
+        cuts = [self.cut(level.depth).hits for level in levels[:-1]]
+        return {key: next((n for n, cut in enumerate(cuts) if key in cut), len(cuts)) for key in self.hits}
 
     def shortlist(self, size: int) -> list[Hit]:
         """Returns the hits of the best `size` source turns by both legs, best first; copies stand together."""
@@ -66,14 +78,15 @@ def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only:
     )
 
 
-def read_legs(by_meaning: Iterable[Hit], by_words: Iterable[Hit], vector: Vector | None) -> Legs:
+def read_legs(by_meaning: Sequence[Hit], by_words: Sequence[Hit], vector: Vector | None) -> Legs:
     dense = {hit.id: hit for hit in by_meaning}
     lexical = {hit.id: hit for hit in by_words}
     cosines = {key: hit.score for key, hit in dense.items()}
     if vector is not None:
         unscored = (hit for key, hit in lexical.items() if key not in dense and FULL_TIER in hit.vectors)
         cosines.update({hit.id: float(np.dot(hit.vectors[FULL_TIER], vector)) for hit in unscored})
-    return Legs(dense | lexical, cosines, {key: hit.score for key, hit in lexical.items()})
+    words = {key: hit.score for key, hit in lexical.items()}
+    return Legs(dense | lexical, cosines, words, by_meaning, by_words)
 
 
 def fold_copies(hits: Sequence[Hit], places: int) -> list[Hit]:

@@ -1,6 +1,5 @@
 """Asks the store for an assembly: every pool the session may see, in time, and from the cache where nothing changed."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -8,6 +7,7 @@ from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, finish_by
 from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, profile_digest, subjects
+from lithify.assembly.recall.levels import Level, assembly_levels
 from lithify.assembly.recall.pools import Pool, is_retrievable, session_pools
 from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever, ShownTurnIds, nothing_shown
 from lithify.errors import Unavailable
@@ -47,9 +47,9 @@ class Recall:
 
         Never raises for a missing or slow dependency: what could not be asked is named in `degraded`.
         """
-        depth = self.profile.leg_depth(room)
+        levels = assembly_levels(self.profile, room)
         parts = [
-            await self._search(scope, pool, self._pool_query(query, pool, session, depth), deadline, shown=shown)
+            await self._search(scope, pool, self._pool_query(query, pool, session, levels), deadline, shown=shown)
             for pool in session_pools(self.profile, session)
         ]
         return Recalled(merge_found([part.found for part in parts]), cached=any(part.cached for part in parts))
@@ -90,16 +90,15 @@ class Recall:
         except Unavailable:
             return None
 
-    def _pool_query(self, query: str, pool: Pool, session: str, depth: int) -> RecallQuery:
+    def _pool_query(self, query: str, pool: Pool, session: str, levels: tuple[Level, ...]) -> RecallQuery:
         return RecallQuery(
             text=query,
             where=pool.where,
             session=session,
-            depth=depth,
-            shortlist=depth,
+            levels=levels,
             dense_by_maximum=self.profile.dense_by_maximum,
             window=self.profile.window,
-            passages=math.ceil(depth * self.profile.passage_share),
+            is_judged=self.profile.relevance_floor is not None,
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.assembly.deadlines import Deadline, Late, finish_by, hedge
+from lithify.assembly.recall.evidence import Judge
 from lithify.assembly.recall.legs import (
     BOTH,
     DENSE,
@@ -22,14 +23,17 @@ from lithify.assembly.recall.legs import (
     read_legs,
     source_turn,
 )
-from lithify.assembly.recall.signals import PassageQuery, bare_signals, passage_signals
-from lithify.assembly.recall.surroundings import read_around
+from lithify.assembly.recall.levels import Level
+from lithify.assembly.recall.memory_sizes import MemorySizes
+from lithify.assembly.recall.signals import PassageQuery, bare_signals, judge_bare, passage_signals
+from lithify.assembly.recall.surroundings import Surroundings, find_surroundings, read_around
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.candidate import Candidate, Scope, read_candidate
 from lithify.memory.ranking.duplicates import drop_stand_ins
+from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION, Calibration
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.relevance import Signals
 from lithify.memory.vectors.cascade import Cascade, TierTrace
@@ -59,17 +63,28 @@ class RecallQuery:
     text: str
     where: Where
     session: str | None
-    depth: int  # hits each leg may give
-    shortlist: int  # of these, the best by both legs; nothing else but their neighbours competes
+    levels: tuple[Level, ...]  # the last is how far it looks; what the earlier ones hold is judged by them
     legs: frozenset[str] = BOTH
     dense_by_maximum: bool = True
     window: Window = AROUND
-    passages: int | None = None  # of the shortlist, those judged with the turns around them; None means all
+    is_judged: bool = True  # whether the chance that a record helps is wanted, or the order alone
+
+    @property
+    def depth(self) -> int:
+        """Returns how many places each leg has."""
+        return self.levels[-1].depth
 
     @property
     def wants_passages(self) -> bool:
         """A single leg is asked for as the bare measure it is, and so is a bare cosine (profile `seed`)."""
         return self.dense_by_maximum and self.legs == BOTH and bool(self.window.shares)
+
+    def surroundings(self, legs: Legs) -> list[Surroundings]:
+        """Names what each level reads of what the legs found; nothing where bare hits are wanted."""
+        if not self.wants_passages:
+            return []
+        cuts = [(level, legs.cut(level.depth)) for level in self.levels]
+        return [find_surroundings(cut.shortlist(level.shortlist), self.window, level.passages) for level, cut in cuts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,8 @@ class Retriever:
     analyser: LexicalAnalyser
     executor: Executor
     cascade: Cascade | None = None
+    calibration: Calibration | None = None  # of the model's cosines; without one, nothing is judged absolutely
+    sizes: MemorySizes = field(default_factory=MemorySizes)
 
     @property
     def fingerprint(self) -> str:
@@ -134,15 +151,42 @@ class Retriever:
             legs, tiers = await self._search(scope, query, vector, hits_or_raise(by_words), shown=await shown())
         except LithifyError as error:
             return FoundMemories(degraded=[*degraded, f"stored memories cannot be read: {error}"])
+        around = query.surroundings(legs)
         try:
-            records = await self._look_closer(scope, query, legs)
+            records = await read_around(self.store, scope, query.where, around, self._tier) if around else []
         except LithifyError as error:
             alone = await self.retrieve(scope, replace(query, window=ALONE), shown)
             return replace(
                 alone, degraded=[*alone.degraded, f"the turns around what was found cannot be read: {error}"]
             )
-        passage_query = self._passage_query(query, words, vector)
-        return replace(unite(query, passage_query, legs, records, degraded=degraded), tiers=tiers)
+        judge = await self._judge(scope, query, legs, meaning=vector is not None)
+        asked = self._passage_query(query, words, vector)
+        if not query.wants_passages:
+            return replace(self._unite_bare(query, asked, legs, judge), degraded=degraded, tiers=tiers)
+        return replace(unite_passages(query, asked, records, around, judge), degraded=degraded, tiers=tiers)
+
+    async def _judge(self, scope: TenantScope, query: RecallQuery, legs: Legs, *, meaning: bool) -> Judge | None:
+        """Returns by which constants the records are judged; None where nobody wants it, or nobody fitted them."""
+        if not query.is_judged or self.calibration is None:
+            return None
+        if not meaning:
+            return Judge(WORDS_CALIBRATION, len(legs.hits))
+        seen = len(legs.by_meaning)
+        # A leg that was not filled has seen all there is.
+        is_full = len(set(map(source_turn, legs.by_meaning))) >= query.depth
+        size = await self.sizes.read(self.store, scope, query.where, seen) if is_full else seen
+        return Judge(self.calibration, size, max(legs.dense.values(), default=0.0))
+
+    def _unite_bare(self, query: RecallQuery, asked: PassageQuery, legs: Legs, judge: Judge | None) -> FoundMemories:
+        """Unites the hits of both legs as they are, without the turns around them."""
+        memories = {hit.id: MemoryRecord.from_payload(hit.payload) for hit in legs.hits.values()}
+        found = bare_signals(legs.dense, legs.lexical, by_best=query.dense_by_maximum)
+        signals = {key: found[key] for key in memories}
+        if judge is not None:
+            texts = [self.analyser.query_vector(memory.text)[0] for memory in memories.values()]
+            levels = legs.levels_of(query.levels)
+            judge_bare(asked.words, texts, signals, legs.dense, levels=levels, judge=judge)
+        return gather_candidates(query, memories, signals)
 
     async def _search(
         self,
@@ -218,25 +262,13 @@ class Retriever:
         indices, values = self.analyser.query_vector(query.text)
         return SparseVector(tuple(indices), tuple(values))
 
-    async def _look_closer(self, scope: TenantScope, query: RecallQuery, legs: Legs) -> list[Record]:
-        if not query.wants_passages:
-            return []
-        return await read_around(
-            self.store,
-            scope,
-            query.where,
-            legs.shortlist(query.shortlist),
-            window=query.window,
-            passages=query.passages,
-            tier=self._tier,
-        )
-
     def _passage_query(
         self, query: RecallQuery, words: SparseVector | None, vector: npt.NDArray[np.float64] | None
     ) -> PassageQuery:
         tiers = self.embedder.manifest.tiers
         short = vector if vector is None or not tiers else tier_vector(vector, tiers[1])
-        return PassageQuery(query.text, words.indices if words else (), self._tier, short)
+        wanted = words.indices if words else self.analyser.query_vector(query.text)[0]
+        return PassageQuery(query.text, wanted, self._tier, short)
 
     @property
     def _tier(self) -> str:
@@ -255,21 +287,27 @@ def hits_or_raise(hits: list[Hit] | LithifyError) -> list[Hit]:
     return hits
 
 
-def unite(
-    query: RecallQuery, passage_query: PassageQuery, legs: Legs, records: Sequence[Record], *, degraded: list[str]
+def unite_passages(
+    query: RecallQuery,
+    asked: PassageQuery,
+    records: Sequence[Record],
+    around: Sequence[Surroundings],
+    judge: Judge | None,
 ) -> FoundMemories:
-    """Unites what both legs found: the records that were read with their neighbours, else the bare hits."""
-    read = records if query.wants_passages else legs.hits.values()
-    memories = {item.id: MemoryRecord.from_payload(item.payload) for item in read}
-    if query.wants_passages:
-        signals = passage_signals(passage_query, records, list(memories.values()), query.window)
-        signals = share_turn_signals(signals, memories)
-    else:
-        signals = bare_signals(legs.dense, legs.lexical, by_best=query.dense_by_maximum)
+    """Unites the records that were read, each judged with those that stand around it."""
+    memories = {record.id: MemoryRecord.from_payload(record.payload) for record in records}
+    levels = [next(number for number, level in enumerate(around) if level.holds(record)) for record in records]
+    signals = passage_signals(asked, records, list(memories.values()), query.window, levels=levels, judge=judge)
+    return gather_candidates(query, memories, share_turn_signals(signals, memories))
+
+
+def gather_candidates(
+    query: RecallQuery, memories: Mapping[str, MemoryRecord], signals: Mapping[str, Signals]
+) -> FoundMemories:
     standing = {key: memory for key, memory in memories.items() if memory.active or memory.kind == "turn"}
     candidates = [make_candidate(key, memory, query.session, signals[key]) for key, memory in standing.items()]
     covered = {key: memory.source_ids for key, memory in standing.items()}
-    return FoundMemories(drop_stand_ins(candidates, covered), standing, degraded)
+    return FoundMemories(drop_stand_ins(candidates, covered), standing)
 
 
 def share_turn_signals(signals: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:

@@ -5,6 +5,7 @@ from typing import Final
 
 from lithify.assembly.deadlines import Deadline
 from lithify.assembly.recall.legs import BOTH, DENSE
+from lithify.assembly.recall.levels import search_levels
 from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
@@ -15,10 +16,6 @@ from lithify.memory.ranking.scoring import HybridScored, fade_older, let_durable
 from lithify.store import LEXICAL, Where
 
 LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset({LEXICAL})}
-# Each leg is asked for more than is returned: a record may be good in one list and best in the union. The better half
-# of them is looked at with its neighbours; looking at all gains .002 of recall.
-DEPTH_FACTOR: Final = 4
-MIN_DEPTH: Final = 64
 SCORE_PARTS: Final = HybridScored._fields[1:-1]  # without the candidate and the score itself
 
 
@@ -46,16 +43,15 @@ async def search(
 
 
 def search_query(request: SearchRequest, profile: Profile) -> RecallQuery:
-    depth = max(DEPTH_FACTOR * request.limit, MIN_DEPTH)
     return RecallQuery(
         text=request.query,
         where=search_filter(request, profile),
         session=request.session,
-        depth=depth,
-        shortlist=depth // 2,
+        levels=search_levels(profile, request.limit),
         legs=LEGS[request.mode],
         dense_by_maximum=profile.dense_by_maximum,
         window=profile.window,
+        is_judged=profile.relevance_floor is not None,
     )
 
 
@@ -69,6 +65,7 @@ def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, n
     half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
     ranked = fade_older(ranked, half_life or profile.decay_half_life_days)
     ranked = put_newest_first(ranked)
+    ranked = [row for row in ranked if hit_score(row) >= request.min_score]
     if profile.mmr_lambda is None:
         return ranked[: request.limit]
     return vary_order(ranked, request.limit, profile.mmr_lambda)
@@ -111,7 +108,7 @@ def make_hit(scored: HybridScored, found: FoundMemories) -> SearchHit:
         id=candidate.id,
         event_id=memory.event_id,
         kind=memory.kind,
-        score=scored.score,
+        score=hit_score(scored),
         components=components(scored),
         text=memory.text,
         role=memory.role,
@@ -121,6 +118,12 @@ def make_hit(scored: HybridScored, found: FoundMemories) -> SearchHit:
         seq=memory.seq,
         superseded_by=memory.superseded_by,
     )
+
+
+def hit_score(scored: HybridScored) -> float:
+    """Returns how probable it is that a hit helps; where that is not known, what ranked it."""
+    chance = scored.candidate.signals.helpful
+    return scored.score if chance is None else chance
 
 
 def components(scored: HybridScored) -> dict[str, float]:

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from lithify.assembly.recall.evidence import Judge, Material, judge_records
 from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.cues import asks_something, asks_when, is_said_by, name_words, substance
 from lithify.memory.ranking.fusion import relative_scores
@@ -44,26 +45,61 @@ def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by
     return {key: Signals(meaning.get(key, 0.0), words.get(key, 0.0)) for key in {**meaning, **words}}
 
 
+def judge_bare(
+    words: Sequence[int],
+    texts: Sequence[Sequence[int]],
+    signals: Mapping[str, Signals],
+    cosines: Mapping[str, float],
+    *,
+    levels: Mapping[str, int],
+    judge: Judge,
+) -> None:
+    """Adds the absolute signals of records that are judged alone; `texts` are the dimensions of their words."""
+    held = [frozenset(text) for text in texts]
+    weights = np.array([[float(word in text) for text in held] for word in words]).reshape(len(words), len(held))
+    near = np.array([cosines.get(key, 0.0) for key in signals])
+    # In a plane, a cosine says all there is to know of a direction.
+    rows = np.stack([near, np.sqrt(np.clip(1.0 - near**2, 0.0, 1.0))], axis=1)
+    material = Material(weights, rows, np.array([1.0, 0.0]), [levels[key] for key in signals])
+    for name, column in judge_records(material, [], judge).items():
+        for found, value in zip(signals.values(), column, strict=True):
+            setattr(found, name, value)
+
+
 def passage_signals(
-    query: PassageQuery, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
+    query: PassageQuery,
+    records: Sequence[Record],
+    memories: Sequence[MemoryRecord],
+    window: Window,
+    *,
+    levels: Sequence[int],
+    judge: Judge | None,
 ) -> dict[str, Signals]:
     """Returns the signals of records that are judged together with those among them that stand around them."""
-    signals = signals_from_columns(passage_columns(query, records, memories, window))
+    columns = passage_columns(query, records, memories, window, levels=levels, judge=judge)
+    signals = signals_from_columns(columns)
     return dict(zip([record.id for record in records], signals, strict=True))
 
 
 def passage_columns(
-    query: PassageQuery, records: Sequence[Record], memories: Sequence[MemoryRecord], window: Window
+    query: PassageQuery,
+    records: Sequence[Record],
+    memories: Sequence[MemoryRecord],
+    window: Window,
+    *,
+    levels: Sequence[int],
+    judge: Judge | None,
 ) -> dict[str, Sequence[float | None]]:
     """Returns one column for each of the `Signals`, under its name; a value for each record."""
     places = [place_of(memory) for memory in memories]
     around = find_neighbours(places, window)
     asking = [asks_something(memory.text) for memory in memories]
-    weights = word_weights(query.words, records)
-    weights *= rarity(weights)[:, None]
+    said = word_weights(query.words, records)
+    weights = said * rarity(said)[:, None]
     words = passage_words(weights, around)
     lexical = scale_by_maximum(words)
-    dense = passage_meaning(query, records, around)
+    vectors = stored_vectors(query, records)
+    dense = passage_meaning(query, vectors, around)
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
     named = name_words(query.text)
     when = asks_when(query.text)
@@ -77,6 +113,7 @@ def passage_columns(
         "reply": replies(places, asking),
         "substance": [substance(memory.token_estimate) for memory in memories],
         "dated": [float(when and memory.anchors > 0.0) for memory in memories],
+        **judge_records(Material(said, vectors, query.vector, levels), around, judge),
     }
 
 
@@ -91,12 +128,17 @@ def word_weights(words: Sequence[int], records: Sequence[Record]) -> FloatArray:
     return table
 
 
-def passage_meaning(query: PassageQuery, records: Sequence[Record], around: Neighbours) -> FloatArray:
-    """Compares meanings; a record without its vector is seen through its neighbours' alone."""
+def stored_vectors(query: PassageQuery, records: Sequence[Record]) -> FloatArray | None:
+    """Returns a row for each record; one without its vector is seen through its neighbours' alone."""
     if query.vector is None or not records:
-        return np.zeros(len(records))
+        return None
     nothing = np.zeros(len(query.vector))
-    vectors = np.array([record.vectors.get(query.tier, nothing) for record in records], dtype=np.float64)
+    return np.array([record.vectors.get(query.tier, nothing) for record in records], dtype=np.float64)
+
+
+def passage_meaning(query: PassageQuery, vectors: FloatArray | None, around: Neighbours) -> FloatArray:
+    if query.vector is None or vectors is None:
+        return np.zeros(len(around[0][1]) if around else 0)
     return spread_cosines(passage_cosines(vectors, query.vector, around))
 
 

@@ -1,6 +1,7 @@
 """Reads the turns around what was found: a reply often holds the answer, but not the words, of a question."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lithify.events import TenantScope
 from lithify.memory.ranking.passages import Window
@@ -8,20 +9,33 @@ from lithify.store import LEXICAL, Hit, Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, position_of
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Names the records to read for one level of a search: turns by their positions, everything else by its id."""
+
+    positions: frozenset[str] = frozenset()
+    alone: tuple[str, ...] = ()
+
+    def holds(self, record: Record) -> bool:
+        return record.id in self.alone or record.payload.get("position") in self.positions
+
+
+def find_surroundings(hits: Sequence[Hit], window: Window, passages: int | None) -> Surroundings:
+    """Names the hits, best first, and the neighbours of the first `passages` of them."""
+    placed = [hit for hit in hits if is_placed(hit)]
+    alone = tuple(hit.id for hit in hits if not is_placed(hit))
+    return Surroundings(frozenset(positions_around(placed, window, passages)), alone)
+
+
 async def read_around(
-    store: VectorStore,
-    scope: TenantScope,
-    where: Where,
-    hits: Sequence[Hit],
-    window: Window,
-    passages: int | None,
-    tier: str,
+    store: VectorStore, scope: TenantScope, where: Where, levels: Sequence[Surroundings], tier: str
 ) -> list[Record]:
-    """Reads the hits, best first, and those neighbours of the first `passages` that `where` allows; each once."""
+    """Reads the records of all levels, as far as `where` allows neighbours; each once."""
     names = (tier, LEXICAL)
-    positions = positions_around([hit for hit in hits if is_placed(hit)], window, passages)
-    alone = [hit.id for hit in hits if not is_placed(hit)]
+    alone = list(dict.fromkeys(record for level in levels for record in level.alone))
     records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
+    # Sorted, so that the same is always asked the same way.
+    positions = sorted(frozenset[str]().union(*(level.positions for level in levels)))
     if positions:
         # A position names one turn; a copy that carries it too must not push another turn off the page.
         around = where.equals("kind", "turn").any_of("position", positions)
@@ -36,7 +50,7 @@ def is_placed(hit: Hit) -> bool:
 
 
 def positions_around(turns: Sequence[Hit], window: Window, passages: int | None = None) -> list[str]:
-    """Returns the positions of the turns and of those beside them, sorted: the same is always asked the same way."""
+    """Returns the positions of the turns and of those beside them, sorted."""
     best = turns if passages is None else turns[:passages]
     alone = {_place_beside(turn, 0) for turn in turns}
     around = {_place_beside(turn, distance) for turn in best for distance in window.shares}

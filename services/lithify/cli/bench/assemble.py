@@ -26,6 +26,7 @@ from lithify.cli.bench.timing import measure_ms
 from lithify.cli.console import data, emit_json, talk
 from lithify.cli.progress import count_items
 from lithify.embedding import Embedder, load_configured_embedder
+from lithify.embedding.relevance_file import find_calibration
 from lithify.events import EVERY_TENANT, TenantScope, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL
@@ -158,7 +159,9 @@ def make_bench(
     edge: EdgeStore, embedder: Embedder, executor: ThreadPoolExecutor, redis: Redis, corpus: PeopleCorpus
 ) -> AssembleBench:
     analyser = LexicalAnalyser()
-    retriever = Retriever(edge, embedder, analyser, executor)
+    retriever = Retriever(
+        edge, embedder, analyser, executor, calibration=find_calibration(embedder, load_settings().models_dir)
+    )
     builder = ContextBuilder(retriever, redis, PARTITIONS, TAIL_TURNS, profile=PROFILE)
     return AssembleBench(
         service=AssemblyService(builder, TraceBook(redis, TRACE_S), system_clock),

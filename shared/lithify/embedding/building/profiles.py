@@ -30,6 +30,7 @@ from lithify.embedding.building.installation import (
 from lithify.embedding.building.nomic import nomic_graph
 from lithify.embedding.building.quantised import read_quantised_weights
 from lithify.embedding.manifest import MANIFEST_FILE, profile_assets, read_manifest
+from lithify.embedding.relevance_file import RELEVANCE_FILE
 from lithify.errors import Invalid
 
 MINILM = "all-minilm-l6-v2"
@@ -135,10 +136,10 @@ def arctic_sources() -> dict[str, WeightSource]:
 
 
 def recipe(profile: str) -> str:
-    """Names all that the files of a profile depend on: this code and the shipped assets."""
+    """Names all that the files of a profile depend on: this code and its assets, but not what is read beside them."""
     digest = hashlib.sha256(f"{RECIPE}\n".encode())
     for path in sorted(profile_assets(profile).glob("*.*")):
-        if path.suffix in {".json", ".npy", ".txt"}:
+        if path.suffix in {".json", ".npy", ".txt"} and path.name != RELEVANCE_FILE:
             digest.update(path.name.encode() + b"\n" + path.read_bytes())
     return digest.hexdigest()
 

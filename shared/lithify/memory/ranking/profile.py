@@ -103,6 +103,7 @@ class Profile:
     tokens_per_hit: AtLeastOne | None = None  # more of them where the budget has more room than this for each
     passage_share: Share = 1.0  # of them, the best that are judged with the turns around them
     similarity_floor: Cosine = 0.20  # θ1
+    relevance_floor: Share | None = None  # least chance to help that assembly admits; unset: scores are not calibrated
     source_share: Share | None = None  # of the final places, those for one source while others want them; unset: all
     raw_history: bool = False  # whether turns stay searchable after their compaction, beside their summaries
     # how it is scored
@@ -203,7 +204,9 @@ RECALL = Profile(
     leg_hits=24,
     tokens_per_hit=80.0,
     passage_share=0.28,
-    similarity_floor=0.05,
+    # The mix of signals is relative to the list's best: what is weak is told by the chance to help instead.
+    similarity_floor=0.0,
+    relevance_floor=0.08,
     raw_history=True,
     relevance=RECALL_WEIGHTS,
     dense_by_maximum=True,
@@ -244,6 +247,7 @@ def _clean_search(profile: Profile) -> Profile:
         tokens_per_hit=None if profile.tokens_per_hit is None else max(number_or(profile.tokens_per_hit, 1.0), 1.0),
         passage_share=_share(profile.passage_share, SEED.passage_share),
         similarity_floor=clamp(number_or(profile.similarity_floor, SEED.similarity_floor), -1.0, 1.0),
+        relevance_floor=None if profile.relevance_floor is None else _share(profile.relevance_floor, 0.0),
         decay_half_life_days=_half_life("decay_half_life_days", profile.decay_half_life_days),
         latest_half_life_days=_half_life("latest_half_life_days", profile.latest_half_life_days),
         mmr_lambda=None if profile.mmr_lambda is None else _share(profile.mmr_lambda, 1.0),

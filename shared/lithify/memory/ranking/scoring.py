@@ -13,6 +13,7 @@ from lithify.memory.ranking.authority import authored_value, authority_weight, f
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.cues import words
 from lithify.memory.ranking.duplicates import RankedT
+from lithify.memory.ranking.helpfulness import is_helpful_enough
 from lithify.memory.ranking.profile import HybridWeights, Profile
 from lithify.memory.ranking.recency import age_seconds, recency
 from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
@@ -59,12 +60,16 @@ def final_score(
     return unit(multiplier) * unit(weight) * unit(mixed) * boost
 
 
-def coarse_cut(candidates: Sequence[Candidate], profile: Profile) -> list[Candidate]:
-    """Pass 1: takes the k1 most relevant of everything retrievable (X39), then those at or above the floor."""
+def coarse_cut(candidates: Sequence[Candidate], profile: Profile, least: float | None = None) -> list[Candidate]:
+    """Pass 1: takes the k1 most relevant of everything retrievable (X39), then those at or above the floor.
+
+    `least` is the chance to help that a calibrated record needs besides.
+    """
     dense = _column([c.signals.dense for c in candidates])
     signed = signed_relevance(_relevance_of(candidates, profile.relevance), dense, profile.relevance)
     order = rank_order(signed, signed, candidates)
-    return [candidates[i] for i in order[: profile.coarse_size].tolist() if signed[i] >= profile.similarity_floor]
+    coarse = [candidates[i] for i in order[: profile.coarse_size].tolist() if signed[i] >= profile.similarity_floor]
+    return [candidate for candidate in coarse if is_helpful_enough(candidate.signals.helpful, least)]
 
 
 def score_pass2(

@@ -36,6 +36,10 @@ def test_relevance_is_convex_in_its_signals(profile: Profile, signals: tuple[flo
     assert 0.0 <= mixed <= 1.0
 
 
+# They decide what is shown, not in which order.
+ABSOLUTE = {"cosine", "passage_cosine", "coverage", "passage_coverage", "answerable", "helpful"}
+
+
 def test_relevance_of_the_seed_is_the_bare_cosine() -> None:
     others = [1.0] * (len(RelevanceWeights._fields) - 1)
     assert relevance_of([0.37, *others], SEED.relevance) == 0.37
@@ -61,7 +65,7 @@ def test_every_signal_of_a_candidate_reaches_its_weight(name: str) -> None:
 
 
 def test_every_signal_but_the_share_of_the_neighbours_has_a_weight() -> None:
-    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours"}
+    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours", *ABSOLUTE}
     assert set(RelevanceWeights._fields) <= set(SIGNAL_NAMES)
 
 

@@ -1,0 +1,31 @@
+"""Constants belong to a model: its own file counts first, then the shipped one, and no other model's ever does."""
+
+from pathlib import Path
+
+import pytest
+
+from lithify.embedding import HashEmbedder
+from lithify.embedding.manifest import assets_folder
+from lithify.embedding.relevance_file import RELEVANCE_FILE, find_calibration, read_relevance
+from lithify.errors import Misconfigured
+from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION
+
+
+def test_the_default_model_has_its_constants() -> None:
+    shipped = read_relevance(assets_folder() / "all-minilm-l6-v2")
+    assert shipped is not None
+    assert shipped.family == "all-minilm-l6-v2"
+    near, covered, crowd, _ = shipped.calibration().answerable
+    assert near > 0.0 < covered
+    assert crowd < 0.0
+
+
+def test_vectors_without_meaning_are_judged_by_their_words(tmp_path: Path) -> None:
+    assert find_calibration(HashEmbedder(32), tmp_path) is WORDS_CALIBRATION
+
+
+def test_a_missing_file_is_no_error_and_a_damaged_one_is(tmp_path: Path) -> None:
+    assert read_relevance(tmp_path) is None
+    (tmp_path / RELEVANCE_FILE).write_text('{"family": "x"}')
+    with pytest.raises(Misconfigured, match="lithify eval fit"):
+        read_relevance(tmp_path)
