@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lithify.assembly.prompt.context import turn_item
+from lithify.assembly.prompt.conversation import turn_item
 from lithify.assembly.prompt.token_counter import PromptCounter
 from lithify.compaction import SessionKey
 from lithify.compactor.planning import KnownVectors, is_instruction, rendered_cost

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from lithify.assembly.prompt.conversation import read_conversation, shorten_turns, turn_item
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
 from lithify.memory.prompt.composition import (
@@ -18,12 +19,11 @@ from lithify.memory.prompt.composition import (
     fill_composition,
     rule_item,
     shorten_item,
-    spoken_item,
 )
-from lithify.memory.prompt.excerpt import GAP, Fits, cut_around, cut_middle
-from lithify.memory.prompt.mark import TOOL_ROLE, entry_role, mark_recalled, mark_summary
+from lithify.memory.prompt.excerpt import Fits, cut_around
+from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
 from lithify.memory.prompt.ordering import Occasion, order_by_time
-from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, TAIL, Frames
+from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import asks_for_latest, keywords
@@ -41,7 +41,7 @@ from lithify.memory.ranking.scoring import (
 )
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question, trust_indicator
-from lithify.memory.turn import Turn, sort_chronologically
+from lithify.memory.turn import Turn
 
 Order = Literal["time", "score"]
 RankedT = TypeVar("RankedT", bound=Ranked)
@@ -155,7 +155,7 @@ def compose_context(
 def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     """Settles rules and tail, and ranks the memories that compete for the rest."""
     profile = terms.profile
-    ordered, mandatory = read_conversation(ingredients.turns, terms)
+    ordered, mandatory = read_conversation(ingredients.turns, profile, terms.counter)
     base = tuple(turn_item(turn, terms.counter) for turn in ordered[len(ordered) - mandatory :])
     fixed, split = settle_fixed(ingredients, ordered, base, terms)
     shown = {item.id for item in fixed.tail}
@@ -193,34 +193,6 @@ def temporal_query(query: str, profile: Profile) -> TemporalQuery:
     if profile.temporal_guard == "indicator":
         return trust_indicator(read, profile.temporal_threshold)
     return require_time_question(read, query) if profile.temporal_guard == "question" else read
-
-
-def read_conversation(turns: Sequence[Turn], terms: Terms) -> tuple[list[Turn], int]:
-    """Returns what people said, with the newest results of tools among it in a line each, and how many must be shown.
-
-    Tools neither count among the mandatory turns nor push them out.
-    """
-    ordered = sort_chronologically(turns)
-    spoken = [place for place, turn in enumerate(ordered) if turn.role != TOOL_ROLE]
-    wanted = spoken[-terms.profile.tail_turns :]
-    start = wanted[0] if wanted else 0
-    tools = [place for place in range(start, len(ordered)) if ordered[place].role == TOOL_ROLE]
-    shown = {*spoken, *tools[-terms.profile.tail_turns :]}
-    kept = [tool_line(ordered[place], terms) for place in sorted(shown)]
-    return kept, sum(place >= start for place in shown)
-
-
-def tool_line(turn: Turn, terms: Terms) -> Turn:
-    """Tells a tool's call or result in one short line; everything else stays as it was said."""
-    if turn.role != TOOL_ROLE:
-        return turn
-    line = " ".join(turn.text.split())
-    count = terms.counter.count
-
-    def fits(text: str) -> bool:
-        return count(text) <= terms.profile.tool_tokens
-
-    return replace(turn, text=line if fits(line) else cut_middle(line, "", fits) or GAP)
 
 
 def settle_fixed(
@@ -314,15 +286,6 @@ def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_
     return Context(planned, projection, composition, composition.text)
 
 
-def shorten_turns(query: str, counter: PromptCounter) -> Shortener:
-    """Cuts turns of the tail in their middle; what the question asks for stays, where it can."""
-
-    def cut(text: str, fits: Fits) -> str | None:
-        return cut_middle(text, query, fits)
-
-    return lambda item, room: shorten_item(item, TAIL, cut, room, counter.count)
-
-
 def shorten_memories(planned: PlannedContext) -> Shortener:
     """Cuts memories down to the sentences around what matches the question."""
     query = planned.ingredients.query
@@ -381,10 +344,6 @@ def unshown_links(planned: PlannedContext, linked: Mapping[str, Candidate]) -> d
 
 def rule_items(rules: Sequence[Rule], counter: PromptCounter) -> list[Item]:
     return [rule_item(rule.id, rule.text, counter.count) for rule in rules]
-
-
-def turn_item(turn: Turn, counter: PromptCounter = ESTIMATOR) -> Item:
-    return spoken_item(turn, counter.count)
 
 
 def memory_item(candidate: Candidate, counter: PromptCounter = ESTIMATOR) -> Item:

@@ -13,7 +13,7 @@ import numpy as np
 from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.helpfulness import (
     Calibration,
-    Evidence,
+    QuestionEvidence,
     answerable_chance,
     coverage_of,
     helpful_chances,
@@ -57,15 +57,15 @@ def judge_records(material: Material, neighbours: Neighbours, judge: Judge | Non
     for level in range(1, int(levels.max()) + 1):
         found = gather_evidence(material, confine_neighbours(neighbours, levels <= level), shares)
         rows[:, levels == level] = found.rows[:, levels == level]
-    chances = helpful_chances(judge.calibration, Evidence(*rows), answerable)
+    chances = helpful_chances(judge.calibration, QuestionEvidence(*rows), answerable)
     columns: list[Column] = [*rows.tolist(), [answerable] * len(levels), chances]
     return dict(zip(NAMES, columns, strict=True))
 
 
-def gather_evidence(material: Material, neighbours: Neighbours, shares: FloatArray) -> Evidence:
+def gather_evidence(material: Material, neighbours: Neighbours, shares: FloatArray) -> QuestionEvidence:
     alone, together = cosines_of(material, []), cosines_of(material, neighbours)
     covered = coverage_of(shares, material.weights)
-    return Evidence(alone, together, covered, coverage_of(shares, material.weights, neighbours))
+    return QuestionEvidence(alone, together, covered, coverage_of(shares, material.weights, neighbours))
 
 
 def cosines_of(material: Material, neighbours: Neighbours) -> FloatArray:

@@ -15,7 +15,7 @@ DEPTH_FACTOR: Final = 4
 MIN_DEPTH: Final = 64
 
 
-class Level(NamedTuple):
+class SearchLevel(NamedTuple):
     """Says how far a search looks: hits of each leg, the best of both, and how many of these with their neighbours."""
 
     depth: int
@@ -23,24 +23,24 @@ class Level(NamedTuple):
     passages: int | None = None  # None means all
 
 
-def core_level(profile: Profile) -> Level:
+def core_level(profile: Profile) -> SearchLevel:
     """Returns how far an assembly of the smallest budget looks."""
     return _assembly_level(profile, profile.leg_depth(0.0))
 
 
-def assembly_levels(profile: Profile, room: float) -> tuple[Level, ...]:
+def assembly_levels(profile: Profile, room: float) -> tuple[SearchLevel, ...]:
     """Returns the levels for a budget of `room` tokens: each is twice as deep as the one before it."""
     core = core_level(profile)
     doublings = round(math.log2(profile.leg_depth(room) / core.depth))
     return tuple(_assembly_level(profile, core.depth << number) for number in range(doublings + 1))
 
 
-def search_levels(profile: Profile, limit: int) -> tuple[Level, ...]:
+def search_levels(profile: Profile, limit: int) -> tuple[SearchLevel, ...]:
     """Returns the levels for so many hits: the core of every assembly, then steps of doubling depth."""
     doublings = max(math.ceil(math.log2(DEPTH_FACTOR * limit / MIN_DEPTH)), 0)
     depths = [MIN_DEPTH << number for number in range(doublings + 1)]
-    return core_level(profile), *(Level(depth, depth // 2) for depth in depths)
+    return core_level(profile), *(SearchLevel(depth, depth // 2) for depth in depths)
 
 
-def _assembly_level(profile: Profile, depth: int) -> Level:
-    return Level(depth, depth, math.ceil(depth * profile.passage_share))
+def _assembly_level(profile: Profile, depth: int) -> SearchLevel:
+    return SearchLevel(depth, depth, math.ceil(depth * profile.passage_share))

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, finish_by
 from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, profile_digest, subjects
-from lithify.assembly.recall.levels import Level, assembly_levels
+from lithify.assembly.recall.levels import SearchLevel, assembly_levels
 from lithify.assembly.recall.pools import Pool, is_retrievable, session_pools
 from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever, ShownTurnIds, nothing_shown
 from lithify.errors import Unavailable
@@ -90,7 +90,7 @@ class Recall:
         except Unavailable:
             return None
 
-    def _pool_query(self, query: str, pool: Pool, session: str, levels: tuple[Level, ...]) -> RecallQuery:
+    def _pool_query(self, query: str, pool: Pool, session: str, levels: tuple[SearchLevel, ...]) -> RecallQuery:
         return RecallQuery(
             text=query,
             where=pool.where,

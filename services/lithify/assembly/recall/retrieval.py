@@ -23,7 +23,7 @@ from lithify.assembly.recall.legs import (
     read_legs,
     source_turn,
 )
-from lithify.assembly.recall.levels import Level
+from lithify.assembly.recall.levels import SearchLevel
 from lithify.assembly.recall.memory_sizes import MemorySizes
 from lithify.assembly.recall.signals import PassageQuery, bare_signals, judge_bare, passage_signals
 from lithify.assembly.recall.surroundings import Surroundings, find_surroundings, read_around
@@ -63,7 +63,7 @@ class RecallQuery:
     text: str
     where: Where
     session: str | None
-    levels: tuple[Level, ...]  # the last is how far it looks; what the earlier ones hold is judged by them
+    levels: tuple[SearchLevel, ...]  # the last is how far it looks; what the earlier ones hold is judged by them
     legs: frozenset[str] = BOTH
     dense_by_maximum: bool = True
     window: Window = AROUND

@@ -27,7 +27,7 @@ WORDS_CALIBRATION = Calibration(answerable=(0.0, 6.79, 0.0, -2.22), helpful=(0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class QuestionEvidence:
     """Holds for each record how near it is to the question, and which share of the question's information it holds.
 
     Both by itself and with the turns around it. Cosines of a search without vectors are 0.
@@ -74,7 +74,7 @@ def answerable_chance(calibration: Calibration, nearest: float, covered: float, 
     return logistic(near * nearest + words * covered + crowd * math.log(max(size, 1)) + constant)
 
 
-def helpful_chances(calibration: Calibration, evidence: Evidence, answerable: float) -> list[float]:
+def helpful_chances(calibration: Calibration, evidence: QuestionEvidence, answerable: float) -> list[float]:
     """Returns for each record how probable it is that it helps, in [0, 1]."""
     *weights, constant = calibration.helpful
     values: list[float] = (np.array(weights) @ evidence.rows + constant).tolist()

@@ -7,7 +7,7 @@ import pytest
 
 from lithify.memory.ranking.helpfulness import (
     Calibration,
-    Evidence,
+    QuestionEvidence,
     answerable_chance,
     coverage_of,
     helpful_chances,
@@ -48,7 +48,7 @@ def test_the_best_of_many_has_to_be_nearer_than_the_best_of_few() -> None:
 
 
 def test_a_record_helps_at_most_as_likely_as_its_memory_knows() -> None:
-    evidence = Evidence(*np.array([[0.9, 0.1], [0.9, 0.1], [1.0, 0.0], [1.0, 0.0]]))
+    evidence = QuestionEvidence(*np.array([[0.9, 0.1], [0.9, 0.1], [1.0, 0.0], [1.0, 0.0]]))
     near, far = helpful_chances(MODEL, evidence, 0.5)
     assert 0.0 < far < near < 0.5
 
