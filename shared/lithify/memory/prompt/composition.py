@@ -254,9 +254,11 @@ def fill_composition(
         memories = pack_prefix(recalled, room - total_cost(advice), attrgetter("cost"))
     else:
         # Half an instruction is another one, so guidance is shown whole.
-        advice = pack_parts(guidance, fixed.budgets.guidance(fixed.tail_cost), 1.0, never_shorten, 0)
+        reserve = fixed.budgets.guidance(fixed.tail_cost)
+        advice = pack_parts(guidance, reserve, reserve, never_shorten, 0)
         left = room - total_cost(advice)
-        memories = pack_parts(recalled, left, profile.item_share, shorten, profile.excerpt_tokens)
+        most = max(profile.item_share * left, profile.whole_tokens)
+        memories = pack_parts(recalled, left, most, shorten, profile.excerpt_tokens)
     degraded = fixed.budgets.is_degraded
     cut = (
         *fixed.cut,
@@ -266,16 +268,15 @@ def fill_composition(
     return Composition(fixed, tuple(advice), tuple(memories), cut)
 
 
-def pack_parts(items: Sequence[Item], room: float, share: float, shorten: Shortener, least: float) -> list[Item]:
-    """Takes what fits in the order of the ranking, long ones as excerpts of at most a share of the room.
+def pack_parts(items: Sequence[Item], room: float, most: float, shorten: Shortener, least: float) -> list[Item]:
+    """Takes what fits in the order of the ranking, long ones as excerpts of `most` tokens, or fewer.
 
     What does not fit at all leaves its place to the next. Where room is left in the end, excerpts become whole again.
     """
-    limit = share * room
     left = room
     taken: list[tuple[Item, Item]] = []
     for item in items:
-        allowed = min(left, limit)
+        allowed = min(left, most)
         part = item if item.cost <= allowed else shorten(item, allowed) if allowed >= least else None
         if part is not None:
             taken.append((item, part))

@@ -137,6 +137,7 @@ class Profile:
     # how it is packed and shown
     packing: Literal["prefix", "excerpts"] = "prefix"  # what becomes of a memory that does not fit
     item_share: Share = 0.25  # of the room of recall, what one memory may take before it becomes an excerpt
+    whole_tokens: Size = 96  # a memory of at most so many is never cut for the sake of that share
     excerpt_tokens: Size = 32  # below this, mark included, an excerpt says too little
     tool_tokens: Size = 32  # of a tool's result in the tail
     passage_gap: Size = 2  # positions between neighbours that are shown together, at most
@@ -286,6 +287,7 @@ def _clean_budget(profile: Profile) -> Profile:
         passage_gap=_count(profile.passage_gap, SEED.passage_gap),
         tail_share=_share(profile.tail_share, SEED.tail_share),
         item_share=_share(profile.item_share, SEED.item_share),
+        whole_tokens=_count(profile.whole_tokens, SEED.whole_tokens),
         excerpt_tokens=_count(profile.excerpt_tokens, SEED.excerpt_tokens),
         tool_tokens=_count(profile.tool_tokens, SEED.tool_tokens),
     )

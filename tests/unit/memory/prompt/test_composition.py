@@ -121,6 +121,15 @@ def test_what_does_not_fit_becomes_an_excerpt_or_leaves_its_place_to_the_next() 
     assert [cut.id for cut in result.cut] == ["m1"]
 
 
+def test_a_short_memory_is_taken_whole_however_little_room_there_is() -> None:
+    """Else the best answer would make way for worse ones, only because they are shorter."""
+    profile = replace(SEED, packing="excerpts", whole_tokens=96)
+    frames = used_overhead(FRAMES, estimate_lines, rules=False, tail=False, recalls=True)
+    fixed = compose_fixed(118 + frames, [], [], [], lambda *_: [], profile)
+    result = fill_composition(fixed, [], priced("m", 33, 20, 25), profile)
+    assert [item.id for item in result.recalled] == ["m0", "m1", "m2"]
+
+
 def test_an_empty_world_gives_an_empty_prompt() -> None:
     """spec 08.11 (nothing)"""
     result = fill_composition(compose_fixed(0, [], [], [], lambda *_: [], SEED), [], priced("m", 1))
