@@ -33,12 +33,12 @@ def told(environment: dict[str, str]) -> str:
 
 
 def test_the_tour_shows_every_step_with_its_figures(told: str) -> None:
-    assert "50 accepted and durable" in told
-    assert "50 \nduplicates" in told or "50 duplicates" in told
+    assert "52 accepted and durable" in told
+    assert "52 \nduplicates" in told or "52 duplicates" in told
     assert "user turns became durable memory" in told
     assert "a sign of life" in told
     assert "of summaries" in told
-    assert "of 400 tokens" in told
+    assert "of 600 tokens" in told
     assert "candidates were considered" in told
 
 
@@ -48,6 +48,17 @@ def test_the_prompt_has_the_rules_the_tail_and_the_answer(told: str) -> None:
     assert re.search(r"\[T1 \d{4}-\d\d-\d\d \d\d:\d\d (user|assistant)\] ", prompt)
     assert re.search(r"\[M1 \d{4}-\d\d-\d\d (user|assistant)\] ", prompt)
     assert "1220 degrees" in prompt[prompt.index("<recalled_memories>") : prompt.index("</recalled_memories>")]
+
+
+def test_a_long_paste_is_shown_by_what_answers(told: str) -> None:
+    prompt = told[told.index("<recalled_memories>") : told.index("</recalled_memories>")]
+    assert "[…]" in prompt
+    assert "between 1215 and 1235 degrees" in " ".join(prompt.split())
+    assert "Storage" not in prompt
+
+
+def test_a_question_that_memory_cannot_answer_costs_nothing(told: str) -> None:
+    assert "Nothing is recalled" in told[told.index("Mongolia") :]
 
 
 def test_it_fits_a_plain_terminal_of_80_columns(told: str) -> None:

@@ -13,7 +13,10 @@ USER: Final = "iris"
 COMPACTED: Final = "studio"
 ASKED_IN: Final = "week"
 QUESTION: Final = "How hot do I fire the mugs with the blue glaze?"
-BUDGET: Final = 400
+BUDGET: Final = 600
+# What changed, and what this memory has never heard of.
+MORE_QUESTIONS: Final = ("When is the harbour market?", "What is the capital of Mongolia?")
+LATER: Final = "later"
 
 
 class ConversationLine(BaseModel):

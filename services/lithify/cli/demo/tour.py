@@ -12,7 +12,17 @@ import typer
 from rich.console import Console
 
 from lithify.cli.background import ENDED, check_finished
-from lithify.cli.demo.conversation import ASKED_IN, BUDGET, COMPACTED, QUESTION, USER, read_rules, shipped_turns
+from lithify.cli.demo.conversation import (
+    ASKED_IN,
+    BUDGET,
+    COMPACTED,
+    LATER,
+    MORE_QUESTIONS,
+    QUESTION,
+    USER,
+    read_rules,
+    shipped_turns,
+)
 from lithify.cli.demo.views import (
     Compacted,
     Gated,
@@ -35,6 +45,7 @@ PATIENCE_S: Final = 120.0
 POLL_S: Final = 0.1
 SHOWN_REFUSALS: Final = 6
 SHOWN_CANDIDATES: Final = 10
+SHOWN_LINES: Final = 3
 DEADLINE_MS: Final = 20_000
 WIDEST: Final = 100
 
@@ -79,6 +90,7 @@ def tour(folder: Path, settings: Settings, screen: Console) -> None:
         show_gate(memory, turns, screen)
         show_compaction(memory, turns, screen)
         show_prompt(memory, screen)
+        show_more(memory, screen)
     show_next(screen)
 
 
@@ -163,8 +175,17 @@ def show_prompt(memory: Memory, screen: Console) -> None:
     screen.print(f"It was {temporal_line(receipt['temporal'])}.", markup=False)
 
 
+def show_more(memory: Memory, screen: Console) -> None:
+    heading(screen, 7, "Ask on: what changed, and what memory does not know")
+    for question in MORE_QUESTIONS:
+        screen.print(f'"{question}"', markup=False)
+        context = memory.assemble(user=USER, session=LATER, query=question, token_budget=BUDGET, order="score")
+        recalled = [line for line in context.text.splitlines() if line.startswith("[M")]
+        screen.print("\n".join(recalled[:SHOWN_LINES]) or "Nothing is recalled, no token is spent.", markup=False)
+
+
 def show_next(screen: Console) -> None:
-    heading(screen, 7, "Try next")
+    heading(screen, 8, "Try next")
     for command, words in (
         ("lithify up", "a node that stays, and curl commands for it"),
         ("lithify ingest FILE.jsonl", "your own conversations, one JSON turn a line"),

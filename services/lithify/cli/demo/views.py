@@ -141,11 +141,13 @@ def legend_row(spent: Spending) -> tuple[Text, str, str, str, str]:
 
 def receipt_table(considered: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> Table:
     """Shows the candidates of a receipt, which holds no texts; `texts` has them by record id."""
-    table = plain_table("", "score", "dense", "lexical", "why", "text")
+    table = plain_table("", "helps", "score", "why", "text")
     table.columns[-1].no_wrap = True
     table.columns[-1].overflow = "ellipsis"
     for row in considered:
-        numbers = (row.get(name) for name in ("sigma", "dense", "lexical"))
+        numbers = (row.get(name) for name in ("helpful", "sigma"))
         shown = ("" if number is None else f"{number:.2f}" for number in numbers)
-        table.add_row("+" if row["injected"] else "-", *shown, reason_of(row), escape(texts.get(row["id"], "")))
+        table.add_row(
+            "+" if row["injected"] else "-", *shown, reason_of(row), escape(" ".join(texts.get(row["id"], "").split()))
+        )
     return table
