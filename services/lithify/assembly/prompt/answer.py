@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from lithify.assembly.prompt.builder import BuiltContext
-from lithify.assembly.prompt.context import Context, speaker_of
+from lithify.assembly.prompt.context import Context, speaker_of, summaries_of
 from lithify.assembly.prompt.docs_block import PromptDocuments
 from lithify.assembly.prompt.messages import SYSTEM, insert_memory
 from lithify.assembly.prompt.token_counter import PromptCounter
@@ -72,7 +72,7 @@ def context_blocks(context: Context) -> list[Block]:
 def chosen_candidates(context: Context) -> dict[str, Candidate]:
     projected = (item.candidate for item in context.projection.order)
     advice = (row.candidate for row in context.planned.advice)
-    return {candidate.id: candidate for candidate in (*projected, *advice)}
+    return {candidate.id: candidate for candidate in (*projected, *advice, *summaries_of(context.planned))}
 
 
 def rule_entry(item: Item) -> Entry:
@@ -107,10 +107,11 @@ def tail_entry(item: Item, turn: Turn, session: str | None) -> Entry:
 def recalled_entries(
     items: Iterable[Item], memories: Mapping[str, Candidate], sigmas: Mapping[str, float]
 ) -> list[Entry]:
-    return [recalled_entry(item, memories[item.id], sigmas[item.id]) for item in items]
+    """Returns the entries of memories; a summary that stands for turns was not compared with the question."""
+    return [recalled_entry(item, memories[item.id], sigmas.get(item.id)) for item in items]
 
 
-def recalled_entry(item: Item, candidate: Candidate, score: float) -> Entry:
+def recalled_entry(item: Item, candidate: Candidate, score: float | None) -> Entry:
     return Entry(
         id=item.id,
         event_id=candidate.source_turn,

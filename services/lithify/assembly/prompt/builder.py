@@ -22,6 +22,7 @@ from lithify.assembly.recall.pools import source_of
 from lithify.assembly.recall.recall import Recall, Recalled
 from lithify.assembly.recall.retrieval import FoundMemories, Retriever
 from lithify.assembly.recall.slot_meanings import SlotMeanings
+from lithify.assembly.recall.summaries import Summaries
 from lithify.assembly.recall.use_counts import UseCounts, Uses
 from lithify.assembly.schema import AssembleRequest
 from lithify.authored import AuthoredReader, Rules
@@ -38,6 +39,8 @@ from lithify.telemetry.metrics import ASSEMBLE_DURATION
 
 # Redis answers in a millisecond, and the question takes several to be embedded. A slow one must not hold up recall.
 PATIENCE_S: Final = 0.05
+# Of a line, what its number, date and speaker cost.
+MARK_TOKENS: Final = 8
 NO_RULES: Final = Rules(hard=(), soft=(), generation=0)
 
 log = structlog.get_logger(__name__)
@@ -138,6 +141,7 @@ class ContextBuilder:
         self._recall = Recall(retriever, redis, profile)
         self._turns = RecentTurns(redis, retriever.store, partitions, tail_turns, retriever.embedder.manifest.family)
         self._rules = rules
+        self._summaries = Summaries(retriever.store)
         self._links = Links(retriever.store, retriever.embedder.manifest.family)
         self._slots = SlotMeanings(retriever.store, retriever.embedder, retriever.executor)
         self._instructions = StandingInstructions(retriever.store)
@@ -266,12 +270,13 @@ class ContextBuilder:
         planned, documents = plan_beside(ingredients, terms, reading.documents)
         linked, cosines, unread = await self._read_deeper(order, planned)
         linked = {key: one for key, one in linked.items() if not shown.covers(one.source_turn, one.text)}
+        planned, untold = await self._read_summaries(order, planned, found)
         context = compose_context(planned, linked, cosines)
         reasons = [*(stable.reasons if stable else ()), *context.reasons]
         return BuiltContext(
             query=order.topic,
             context=context,
-            degraded=[*reasons, *reading.missing, *uncounted, *unread, *documents.missing],
+            degraded=[*reasons, *reading.missing, *uncounted, *unread, *untold, *documents.missing],
             generation=reading.rules.generation,
             cached=reading.recalled.cached,
             hidden=shown.ids,
@@ -298,6 +303,19 @@ class ContextBuilder:
         comparing = self._slots.read(order.scope, planned.temporal, list(known))
         cosines, no_cosines = await attempt(comparing, order.deadline, None, "events were matched by their words alone")
         return linked, cosines, [*no_links, *no_cosines]
+
+    async def _read_summaries(
+        self, order: PromptOrder, planned: PlannedContext, found: FoundMemories
+    ) -> tuple[PlannedContext, list[str]]:
+        """Adds the summaries of what was found if it will not fit as it is."""
+        ranked = {row.candidate.source_turn for row in planned.direct}
+        spoken = [one for one in found.memories.values() if one.kind == "turn" and one.event_id in ranked]
+        room = planned.fixed.budgets.retrieval(planned.fixed.tail_cost)
+        if self.profile.packing == "prefix" or sum(one.token_estimate + MARK_TOKENS for one in spoken) <= room:
+            return planned, []
+        reading = self._summaries.read(order.scope, spoken, order.session)
+        summaries, unread = await attempt(reading, order.deadline, [], "summaries cannot be read")
+        return replace(planned, ingredients=replace(planned.ingredients, summaries=summaries)), unread
 
 
 async def shown_in_time(tail: "asyncio.Task[SessionReading]", order: PromptOrder) -> frozenset[str]:

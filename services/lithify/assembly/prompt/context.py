@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 from lithify.assembly.prompt.conversation import read_conversation, shorten_turns, turn_item
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
+from lithify.assembly.recall.summaries import TurnSummary
 from lithify.authored import Rule
 from lithify.memory.prompt.composition import (
     Composition,
@@ -19,11 +20,13 @@ from lithify.memory.prompt.composition import (
     fill_composition,
     rule_item,
     shorten_item,
+    total_cost,
 )
 from lithify.memory.prompt.excerpt import Fits, cut_around
 from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
 from lithify.memory.prompt.ordering import Occasion, order_by_time
 from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
+from lithify.memory.prompt.stand_ins import StandIn, let_summaries_stand
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import asks_for_latest, keywords
@@ -59,6 +62,7 @@ class Ingredients:
     sources: Mapping[str, str] = field(default_factory=dict)  # record id -> where it was said
     max_access: float = 0.0
     session: str | None = None  # in which it is asked
+    summaries: Sequence[TurnSummary] = ()  # of candidates, to stand for those without room
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,7 @@ def describe_cuts(composition: Composition) -> Iterator[str]:
         (cuts[Limit.SOFT], "of the soft rules without room"),
         (cuts[Limit.GUIDANCE], "of the standing instructions without room"),
         (sum(item.is_excerpt for item in recalled), "of the memories shown as excerpt"),
+        (cuts[Limit.SUMMARY], "of the memories told by their summary"),
         (cuts[Limit.RETRIEVAL] + cuts[Limit.DEGRADED], "of the memories without room"),
     )
     return (f"{number} {what}" for number, what in counted if number)
@@ -281,9 +286,24 @@ def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_
     # A turn that is shown as guidance is not recalled as well.
     recalled = [p.candidate for p in projection.order if p.candidate.source_turn not in advised]
     memories = [memory_item(candidate, counter) for candidate in recalled]
-    filled = fill_composition(fixed, advice, memories, profile, shorten)
-    composition = arrange_recalled(filled, recalled, planned.terms)
+    filled = add_summaries(fill_composition(fixed, advice, memories, profile, shorten), memories, planned)
+    composition = arrange_recalled(filled, [*recalled, *summaries_of(planned)], planned.terms)
     return Context(planned, projection, composition, composition.text)
+
+
+def add_summaries(composition: Composition, memories: Sequence[Item], planned: PlannedContext) -> Composition:
+    """Lets summaries stand for memories that had no room, where the profile shows parts of things at all."""
+    if planned.terms.profile.packing == "prefix":
+        return composition
+    fixed = composition.fixed
+    room = fixed.budgets.retrieval(fixed.tail_cost) - total_cost(composition.guidance)
+    found = planned.ingredients.summaries
+    stand_ins = [StandIn(memory_item(one.candidate, planned.terms.counter), one.turns) for one in found]
+    return let_summaries_stand(composition, memories, stand_ins, room)
+
+
+def summaries_of(planned: PlannedContext) -> list[Candidate]:
+    return [summary.candidate for summary in planned.ingredients.summaries]
 
 
 def shorten_memories(planned: PlannedContext) -> Shortener:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from lithify.assembly.prompt.builder import BuiltContext
-from lithify.assembly.prompt.context import Context
+from lithify.assembly.prompt.context import Context, summaries_of
 from lithify.assembly.prompt.docs_block import PromptDocuments
 from lithify.assembly.recall.caches import profile_digest
 from lithify.assembly.recall.search import SearchResult
@@ -31,12 +31,15 @@ class Verdict(StrEnum):
     CUT_RETRIEVAL = "cut_retrieval"  # it won its place, but the budget of recall was used up
     CUT_GUIDANCE = "cut_guidance"
     CUT_DEGRADED = "cut_degraded"  # rules and newest turns alone overrun the budget
+    SUMMARISED = "summarised"  # it won its place, but there was no room, and a summary stands for it
+    COVERED = "covered"  # a summary, of turns that are found themselves
 
 
 CUTS = {
     Limit.RETRIEVAL: Verdict.CUT_RETRIEVAL,
     Limit.GUIDANCE: Verdict.CUT_GUIDANCE,
     Limit.DEGRADED: Verdict.CUT_DEGRADED,
+    Limit.SUMMARY: Verdict.SUMMARISED,
 }
 
 
@@ -145,7 +148,7 @@ def candidate_rows(context: Context) -> Iterator[dict[str, Any]]:
     reasons = verdicts(context)
     rows = {row.candidate.id: row for row in (*planned.considered, *planned.advice)}
     places = {item.candidate.id: item for item in context.projection.order}
-    found = {candidate.id: candidate for candidate in planned.ingredients.candidates}
+    found = {candidate.id: candidate for candidate in (*planned.ingredients.candidates, *summaries_of(planned))}
     linked = {key: item.candidate for key, item in places.items()}
     for key in dict.fromkeys((*places, *rows, *found)):
         row = candidate_row(found.get(key) or linked[key], reasons.get(key, Verdict.OUTRANKED))
@@ -184,6 +187,7 @@ def _steps(context: Context) -> Iterator[Iterator[tuple[str, Verdict]]]:
     chosen = [item.candidate for item in context.projection.order] + [row.candidate for row in planned.advice]
     best = {candidate.source_turn: candidate.id for candidate in chosen if candidate.source_turn}
     yield ((c.id, Verdict.WEAK) for c in planned.ingredients.candidates)
+    yield ((c.id, Verdict.COVERED) for c in summaries_of(planned))
     yield ((c.id, Verdict.SHOWN) for c in planned.ingredients.candidates if c.source_turn in tail)
     yield ((c.id, Verdict.OUTRANKED) for c in ranked)
     yield ((c.id, Verdict.COPY) for c in ranked if best.get(c.source_turn or "", c.id) != c.id)

@@ -101,6 +101,7 @@ class Limit(StrEnum):
     SOFT = "soft"
     GUIDANCE = "guidance"
     RETRIEVAL = "retrieval"
+    SUMMARY = "summary"  # there was no room, and a summary stands for it
 
 
 @dataclass(frozen=True, slots=True)
