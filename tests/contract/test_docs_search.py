@@ -10,10 +10,11 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from lithify.docs.query import DocQuery, DocTrace, Fusion
+from lithify.docs.query import DocQuery, DocTrace
 from lithify.docs.search import NO_MODEL
 from lithify.embedding import Vectors
 from lithify.errors import Invalid, Unavailable
+from lithify.memory.ranking.fusion import Fusion
 from lithify.store import LEXICAL, Query, VectorStore
 from tests.contract.docs_parts import ACME, NOW_MS, REPO, TIDES, Desk, Fragile, open_desk, refs
 

@@ -1,17 +1,23 @@
 """What the assembly service is asked and what it answers."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, computed_field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, computed_field, model_validator
 
 from lithify.assembly.prompt.messages import find_topic
 from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text, check_depth
+from lithify.memory.ranking.duplicates import RELEVANCE_SHARE
+from lithify.memory.ranking.fusion import DEFAULT_WEIGHTS, Fusion
+from lithify.memory.ranking.recency import HALF_LIFE_DAYS
 from lithify.store.memory_record import COLLECTION
 
 MAX_LIMIT = 1000
 MAX_BUDGET = 10_000_000
 MAX_MESSAGES = 4096
+MAX_MULTIPLIER = 16
+MAX_DEPTH = 4 * MAX_LIMIT  # places of one list
+MAX_DAYS = 36_500
 MIN_DEADLINE_MS = 10
 MAX_DEADLINE_MS = 120_000
 
@@ -52,20 +58,65 @@ class Filters(BaseModel):
     until: int | None = Field(None, ge=0, le=MAX_TS_MS, description="Latest event time in ms, included.")
 
 
+# Fields that say something only beside another one, and what that one must be.
+COMPANIONS: Final = (
+    ("vector_weight", "fusion", "weighted"),
+    ("half_life_days", "decay", True),
+    ("relevance_share", "mmr", True),
+    ("threshold", "mmr", True),
+)
+
+
 class SearchRequest(BaseModel):
-    """A question to the memory of a tenant, one of its users, or one session."""
+    """A question to the memory of a tenant, or of one of its users.
+
+    From `fusion` on, fields choose how this one search ranks; unset, the profile decides.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     query: QueryText = Field("", description="An empty query finds nothing and is no error.")
     user: Identifier | None = Field(None, description="Only this user's memory; unset searches the whole tenant.")
-    session: Identifier | None = Field(None, description="Only this session; unset searches all of them.")
+    session: Identifier | None = Field(
+        None, description="Where it is asked: its records rank slightly above equal ones of the user, and shared ones."
+    )
+    only_session: bool = Field(False, description="Whether only records of `session` are searched.")
     limit: int = Field(8, ge=1, le=MAX_LIMIT)
     mode: Literal["hybrid", "dense", "lexical"] = "hybrid"
     filters: Filters = Filters()
     min_score: MinScore = Field(0.0, description="Least `score` of a hit; 0 leaves nothing out.")
+    fusion: Fusion | None = Field(
+        None, description="Ranks each record by itself: by its ranks in both lists, or by weighted scores."
+    )
+    vector_weight: float | None = Field(
+        None, ge=0, le=1, description=f"Of meaning in the weighted fusion, {DEFAULT_WEIGHTS[0]}; words have the rest."
+    )
+    multiplier: int | None = Field(
+        None, ge=1, le=MAX_MULTIPLIER, description="Candidates each list is asked for, times `limit`."
+    )
+    decay: bool | None = Field(None, description="Whether memories lose weight with age.")
+    half_life_days: float | None = Field(None, gt=0, le=MAX_DAYS, description=f"Of the decay, {HALF_LIFE_DAYS:g}.")
+    mmr: bool | None = Field(None, description="Whether variety is wanted.")
+    relevance_share: float | None = Field(
+        None, ge=0, le=1, description=f"λ of variety, {RELEVANCE_SHARE}: 1 is relevance alone, 0 variety alone."
+    )
+    threshold: float | None = Field(None, ge=-1, le=1, description="Ends the picking of varied hits below this value.")
     now: Now = None
     deadline_ms: DeadlineMs = None
+
+    @model_validator(mode="after")
+    def refuse_contradictions(self) -> Self:
+        """Refuses a choice that could have no effect: whoever makes it expects one."""
+        if self.only_session and self.session is None:
+            raise ValueError("only_session: needs a session")
+        if self.fusion is not None and self.mode != "hybrid":
+            raise ValueError(f"fusion: needs both lists, and mode {self.mode!r} has one")
+        if (self.multiplier or 0) * self.limit > MAX_DEPTH:
+            raise ValueError(f"multiplier: times limit it may be {MAX_DEPTH} at most")
+        for name, choice, wanted in COMPANIONS:
+            if getattr(self, name) is not None and getattr(self, choice) != wanted:
+                raise ValueError(f"{name}: says nothing without {choice} {str(wanted).lower()}")
+        return self
 
 
 class SearchHit(BaseModel):

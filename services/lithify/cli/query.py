@@ -12,15 +12,30 @@ from lithify.cli.service import AsJson, Url, ask
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.")],
     user: Annotated[str | None, typer.Option(help="Only this user's memory.")] = None,
-    session: Annotated[str | None, typer.Option(help="Only this session.")] = None,
+    session: Annotated[
+        str | None, typer.Option(help="The conversation that goes on: its records are preferred.")
+    ] = None,
+    only_session: Annotated[bool, typer.Option("--only-session", help="Search nothing but that session.")] = False,
     limit: Annotated[int, typer.Option(help="How many hits.")] = 8,
     mode: Annotated[str, typer.Option(help="hybrid, dense or lexical.")] = "hybrid",
+    min_score: Annotated[float, typer.Option(help="Least score of a hit.")] = 0.0,
+    fusion: Annotated[str | None, typer.Option(help="rrf or weighted; unset, the profile ranks.")] = None,
+    vector_weight: Annotated[float | None, typer.Option(help="Of meaning in the weighted fusion.")] = None,
+    multiplier: Annotated[int | None, typer.Option(help="Candidates of each list, times the limit.")] = None,
+    decay: Annotated[bool | None, typer.Option(help="Let memories lose weight with age.")] = None,
+    half_life_days: Annotated[float | None, typer.Option(help="Of the decay.")] = None,
+    mmr: Annotated[bool | None, typer.Option(help="Prefer variety.")] = None,
+    relevance_share: Annotated[float | None, typer.Option(help="1 is relevance alone, 0 variety alone.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Least value of a varied hit.")] = None,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Find memories and show why they were found."""
-    body = {"query": query, "user": user, "session": session, "limit": limit, "mode": mode}
-    answer = ask(url, "POST", "/v1/search", body)
+    body = {"query": query, "user": user, "session": session, "only_session": only_session, "limit": limit}
+    lists = {"mode": mode, "min_score": min_score, "fusion": fusion, "vector_weight": vector_weight}
+    order = {"decay": decay, "half_life_days": half_life_days, "mmr": mmr, "relevance_share": relevance_share}
+    more = {"multiplier": multiplier, "threshold": threshold}
+    answer = ask(url, "POST", "/v1/search", body | lists | order | more)
     warn_degraded(answer["degraded"])
     if as_json:
         emit_json(answer)

@@ -26,6 +26,8 @@ TURNS: Final = 200
 CANDIDATES: Final = 25
 BUDGET: Final = 1_000
 MODES: Final = ("hybrid", "dense", "lexical")
+FUSIONS: Final = ("rrf", "weighted")
+CHOICES: Final = {"only_session": "only this session", "decay": "newer first", "mmr": "varied"}
 TIMEOUT: Final = httpx.Timeout(30.0, connect=5.0)
 INSIDE: Final = "http://127.0.0.1"
 
@@ -85,12 +87,14 @@ class MemoryPages:
     clock: Clock
 
     async def search(self, request: Request, viewer: Viewer) -> Response:
-        asked = fields(request, "query", "user", "session", "mode")
+        asked = fields(request, "query", "user", "session", "mode", "fusion", *CHOICES)
         answer, problem = None, None
         if asked["query"]:
             body = {name: value for name, value in asked.items() if value} | {"limit": HITS}
             answer, problem = await try_call(self.api.connect(viewer, request), "POST", "/v1/search", body)
-        return self.pages.draw("search", viewer, asked=asked, answer=answer, problem=problem, modes=MODES)
+        return self.pages.draw(
+            "search", viewer, asked=asked, answer=answer, problem=problem, modes=MODES, fusions=FUSIONS, choices=CHOICES
+        )
 
     async def session(self, request: Request, viewer: Viewer) -> Response:
         asked = fields(request, "user", "session")

@@ -44,6 +44,19 @@ class Turn(TypedDict):
     meta: NotRequired[JsonObject]
 
 
+class SearchRanking(TypedDict, total=False):
+    """How one search ranks, where the profile is not to decide it (docs/assembly.md, Searching)."""
+
+    fusion: Literal["rrf", "weighted"] | None
+    vector_weight: float | None
+    multiplier: int | None
+    decay: bool | None
+    half_life_days: float | None
+    mmr: bool | None
+    relevance_share: float | None
+    threshold: float | None
+
+
 def ensure_event_id(turn: Turn) -> Turn:
     """Gives a turn an id if it has none.
 
@@ -83,19 +96,36 @@ def search(
     *,
     user: str | None = None,
     session: str | None = None,
+    only_session: bool | None = None,
     limit: int | None = None,
     mode: Literal["hybrid", "dense", "lexical"] | None = None,
     filters: JsonObject | None = None,
+    min_score: float | None = None,
     now: int | None = None,
     deadline_ms: int | None = None,
+    **ranking: Unpack[SearchRanking],
 ) -> Call[SearchResult]:
-    """Find memories, the best first. A client that fails soft finds nothing and says why."""
-    optional = drop_none(user=user, session=session, limit=limit, mode=mode, filters=filters)
+    """Find memories, the best first; the session is preferred, and nothing else is searched with `only_session`.
+
+    A client that fails soft finds nothing and says why.
+    """
+    optional = drop_none(
+        user=user,
+        session=session,
+        only_session=only_session,
+        limit=limit,
+        mode=mode,
+        filters=filters,
+        min_score=min_score,
+        now=now,
+        deadline_ms=deadline_ms,
+        **ranking,
+    )
     return Call(
         "POST",
         path("search"),
         SearchResult,
-        body=drop_none(query=query, now=now, deadline_ms=deadline_ms, **optional),
+        body={"query": query, **optional},
         fallback=lambda reason: SearchResult(degraded=(reason,)),
     )
 

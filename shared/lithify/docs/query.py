@@ -14,11 +14,10 @@ from lithify.docs.sources import DocKind, checked_kind, checked_repo
 from lithify.docs.space import CorpusState
 from lithify.errors import Invalid
 from lithify.memory.ranking.duplicates import RELEVANCE_SHARE
-from lithify.memory.ranking.fusion import DEFAULT_WEIGHTS
+from lithify.memory.ranking.fusion import DEFAULT_WEIGHTS, Fusion
 from lithify.memory.ranking.recency import HALF_LIFE_DAYS
 
 SearchMode = Literal["fused", "lexical", "dense"]
-Fusion = Literal["rrf", "weighted"]
 
 MODES: Final[tuple[SearchMode, ...]] = get_args(SearchMode)
 FUSIONS: Final[tuple[Fusion, ...]] = get_args(Fusion)

@@ -36,6 +36,19 @@ CONTEXT = {
 RECORD = {"id": "p", "kind": "memory", "scope": "user", "user": "u", "ts": 1, "text": "x", "active": True}
 DOCUMENT = {"name": "AGENTS.md", "core": True, "hash": "h", "bytes": 1, "updated_at": 1}
 RAW = {"id": "q", "event_id": "e1", "session": "s", "role": "user", "ts": 1, "text": "x"}
+CHOICES = {
+    "session": "s",
+    "only_session": True,
+    "min_score": 0.1,
+    "fusion": "weighted",
+    "vector_weight": 0.5,
+    "multiplier": 8,
+    "decay": True,
+    "half_life_days": 7.0,
+    "mmr": True,
+    "relevance_share": 0.5,
+    "threshold": 0.1,
+}
 PROMPT = {"user": "u", "session": "s", "token_budget": 9}
 
 VERBS: list[tuple[str, tuple[Any, ...], dict[str, Any], Any, str, Any]] = [
@@ -45,6 +58,8 @@ VERBS: list[tuple[str, tuple[Any, ...], dict[str, Any], Any, str, Any]] = [
      "GET /v1/receipts/a%2Fb%20c%3Ad%3F", None),
     ("search", ("x",), {"user": "u", "limit": 3}, {"hits": [HIT], "degraded": [], "trace_id": "t"},
      "POST /v1/search", {"query": "x", "user": "u", "limit": 3}),
+    ("search", ("x",), CHOICES, {"hits": [HIT], "degraded": [], "trace_id": "t"},
+     "POST /v1/search", {"query": "x"} | CHOICES),
     ("assemble", (), PROMPT, CONTEXT, "POST /v1/assemble", PROMPT | {"messages": []}),
     ("trace", ("t",), {}, {"kind": "search"}, "GET /v1/traces/t", None),
     ("remember", ("x",), {"user": "u"}, {"id": "p", "event_id": "e", "status": "stored"},

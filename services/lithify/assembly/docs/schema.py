@@ -7,13 +7,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from lithify.assembly.schema import DeadlineMs, Now, QueryText
 from lithify.docs.document import RepoDocument
 from lithify.docs.holdings import LocatedChunk
-from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, Fusion, SearchMode
+from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, SearchMode
 from lithify.docs.search import DocHit
 from lithify.docs.sources import MAX_CHARS, MAX_PATH, MAX_REPO, DocKind, DocSource, SourceKind
 from lithify.docs.space import RepoSummary
 from lithify.docs.trust import Ruling, Trust
 from lithify.docs.writing import DocChange
 from lithify.events.turn import Identifier
+from lithify.memory.ranking.fusion import Fusion
 
 MAX_BATCH = 512
 MAX_REPOS = 64

@@ -89,6 +89,17 @@ def read_legs(by_meaning: Sequence[Hit], by_words: Sequence[Hit], vector: Vector
     return Legs(dense | lexical, cosines, words, by_meaning, by_words)
 
 
+def join_legs(parts: Sequence[Legs]) -> Legs:
+    """Joins what was found in several pools: a list of all, best first, for each leg."""
+    by_meaning = [hit for part in parts for hit in part.by_meaning]
+    by_words = [hit for part in parts for hit in part.by_words]
+    return read_legs(sorted(by_meaning, key=rank_hit), sorted(by_words, key=rank_hit), None)
+
+
+def rank_hit(hit: Hit) -> tuple[float, str]:
+    return -hit.score, hit.id
+
+
 def fold_copies(hits: Sequence[Hit], places: int) -> list[Hit]:
     """Returns the hits of the first `places` source turns; all copies of one turn, as found, take one place."""
     taken: set[SourceTurn] = set()

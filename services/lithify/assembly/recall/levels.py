@@ -35,11 +35,18 @@ def assembly_levels(profile: Profile, room: float) -> tuple[SearchLevel, ...]:
     return tuple(_assembly_level(profile, core.depth << number) for number in range(doublings + 1))
 
 
-def search_levels(profile: Profile, limit: int) -> tuple[SearchLevel, ...]:
-    """Returns the levels for so many hits: the core of every assembly, then steps of doubling depth."""
-    doublings = max(math.ceil(math.log2(DEPTH_FACTOR * limit / MIN_DEPTH)), 0)
+def search_levels(profile: Profile, limit: int, multiplier: int | None = None) -> tuple[SearchLevel, ...]:
+    """Returns the levels for so many hits: the core of every assembly, then steps of doubling depth.
+
+    With a `multiplier` the last of them has exactly so many places for each hit.
+    """
+    wanted = multiplier and multiplier * limit
+    doublings = max(math.ceil(math.log2((wanted or DEPTH_FACTOR * limit) / MIN_DEPTH)), 0)
     depths = [MIN_DEPTH << number for number in range(doublings + 1)]
-    return core_level(profile), *(SearchLevel(depth, depth // 2) for depth in depths)
+    steps = [SearchLevel(depth, depth // 2) for depth in depths]
+    if wanted:
+        steps[-1] = SearchLevel(wanted, max(wanted // 2, limit))
+    return core_level(profile), *steps
 
 
 def _assembly_level(profile: Profile, depth: int) -> SearchLevel:

@@ -1,7 +1,7 @@
 """Asks the store for an assembly: every pool the session may see, in time, and from the cache where nothing changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from redis.asyncio import Redis
 
@@ -9,7 +9,14 @@ from lithify.assembly.deadlines import Deadline, finish_by
 from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, profile_digest, subjects
 from lithify.assembly.recall.levels import SearchLevel, assembly_levels
 from lithify.assembly.recall.pools import Pool, is_retrievable, session_pools
-from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever, ShownTurnIds, nothing_shown
+from lithify.assembly.recall.retrieval import (
+    FoundMemories,
+    RecallQuery,
+    Retriever,
+    ShownTurnIds,
+    nothing_shown,
+    unite_found,
+)
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.memory.ranking.profile import Profile
@@ -104,8 +111,5 @@ class Recall:
 
 def merge_found(parts: Sequence[FoundMemories]) -> FoundMemories:
     """Returns one list without rules and without repetition, whichever pool a record came from."""
-    memories = {key: memory for part in parts for key, memory in part.memories.items()}
-    candidates = {c.id: c for part in parts for c in part.candidates if is_retrievable(memories[c.id])}
-    degraded = dict.fromkeys(reason for part in parts for reason in part.degraded)
-    tiers = [tier for part in parts for tier in part.tiers]
-    return FoundMemories(list(candidates.values()), memories, list(degraded), tiers)
+    found = unite_found(parts)
+    return replace(found, candidates=[c for c in found.candidates if is_retrievable(found.memories[c.id])])

@@ -18,6 +18,7 @@ from lithify.assembly.recall.legs import (
     Legs,
     dense_query,
     fold_copies,
+    join_legs,
     lexical_query,
     limits_for,
     read_legs,
@@ -68,6 +69,7 @@ class RecallQuery:
     dense_by_maximum: bool = True
     window: Window = AROUND
     is_judged: bool = True  # whether the chance that a record helps is wanted, or the order alone
+    keeps_legs: bool = False  # whether the ranks in both lists are wanted
 
     @property
     def depth(self) -> int:
@@ -95,6 +97,7 @@ class FoundMemories:
     memories: dict[str, MemoryRecord] = field(default_factory=dict)
     degraded: list[str] = field(default_factory=list)
     tiers: list[TierTrace] = field(default_factory=list)  # which prefixes were searched, where a cascade is
+    legs: Legs | None = None  # the two lists, where they are wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +164,10 @@ class Retriever:
             )
         judge = await self._judge(scope, query, legs, meaning=vector is not None)
         asked = self._passage_query(query, words, vector)
-        if not query.wants_passages:
-            return replace(self._unite_bare(query, asked, legs, judge), degraded=degraded, tiers=tiers)
-        return replace(unite_passages(query, asked, records, around, judge), degraded=degraded, tiers=tiers)
+        if query.wants_passages:
+            return replace(unite_passages(query, asked, records, around, judge), degraded=degraded, tiers=tiers)
+        kept = legs if query.keeps_legs else None
+        return replace(self._unite_bare(query, asked, legs, judge), degraded=degraded, tiers=tiers, legs=kept)
 
     async def _judge(self, scope: TenantScope, query: RecallQuery, legs: Legs, *, meaning: bool) -> Judge | None:
         """Returns by which constants the records are judged; None where nobody wants it, or nobody fitted them."""
@@ -308,6 +312,20 @@ def gather_candidates(
     candidates = [make_candidate(key, memory, query.session, signals[key]) for key, memory in standing.items()]
     covered = {key: memory.source_ids for key, memory in standing.items()}
     return FoundMemories(drop_stand_ins(candidates, covered), standing)
+
+
+def unite_found(parts: Sequence[FoundMemories]) -> FoundMemories:
+    """Returns what several searches found as one list, each record once."""
+    if len(parts) == 1:
+        return parts[0]
+    legs = [part.legs for part in parts if part.legs is not None]
+    return FoundMemories(
+        candidates=list({c.id: c for part in parts for c in part.candidates}.values()),
+        memories={key: memory for part in parts for key, memory in part.memories.items()},
+        degraded=list(dict.fromkeys(reason for part in parts for reason in part.degraded)),
+        tiers=[tier for part in parts for tier in part.tiers],
+        legs=join_legs(legs) if legs else None,
+    )
 
 
 def share_turn_signals(signals: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:

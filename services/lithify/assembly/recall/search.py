@@ -1,22 +1,25 @@
 """The search tool: one ranked list with the components of every score."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from lithify.assembly.deadlines import Deadline
+from lithify.assembly.recall.choices import apply_choices, let_fade, score_found, vary_order
 from lithify.assembly.recall.legs import BOTH, DENSE
 from lithify.assembly.recall.levels import search_levels
-from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
+from lithify.assembly.recall.pools import session_pools
+from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever, unite_found
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
-from lithify.memory.ranking.cues import asks_for_latest
-from lithify.memory.ranking.duplicates import Passage, distinct_turns, diversify, relative_relevance
+from lithify.memory.ranking.duplicates import distinct_turns
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.scoring import HybridScored, fade_older, let_durable_stand, put_newest_first, score_hybrid
+from lithify.memory.ranking.scoring import HybridScored, let_durable_stand, put_newest_first
 from lithify.store import LEXICAL, Where
 
 LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset({LEXICAL})}
-SCORE_PARTS: Final = HybridScored._fields[1:-1]  # without the candidate and the score itself
+SCORE_PARTS: Final = HybridScored._fields[1:-2]  # without the candidate, the score itself, and the notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,46 +40,53 @@ async def search(
     deadline: Deadline,
 ) -> SearchResult:
     """Answers a search within its deadline. Never raises for a missing or slow dependency; `degraded` names it."""
-    found = await retriever.retrieve_in_time(scope, search_query(request, profile), deadline)
-    ranked = rank_found(found, request, profile, now_ms)
+    queries = search_queries(request, profile)
+    found = unite_found([await retriever.retrieve_in_time(scope, query, deadline) for query in queries])
+    rank = partial(rank_found, found, request, profile, now_ms)
+    # Variety compares texts with each other; others are served meanwhile.
+    ranked = await asyncio.to_thread(rank) if request.mmr or profile.mmr_lambda is not None else rank()
     return SearchResult([make_hit(scored, found) for scored in ranked], found)
 
 
+def search_queries(request: SearchRequest, profile: Profile) -> list[RecallQuery]:
+    """Returns what to ask: of all that may be found at once, or of each pool where the profile keeps sessions apart."""
+    query = search_query(request, profile)
+    if request.session is None or request.only_session:
+        return [query]
+    pools = session_pools(profile, request.session)
+    return [replace(query, where=apply_filters(pool.where, request.filters)) for pool in pools]
+
+
 def search_query(request: SearchRequest, profile: Profile) -> RecallQuery:
+    """Returns what to ask of all that the user may find; the session is preferred, and no filter unless it shall be."""
+    chosen = apply_choices(profile, request)
     return RecallQuery(
         text=request.query,
         where=search_filter(request, profile),
         session=request.session,
-        levels=search_levels(profile, request.limit),
+        levels=search_levels(profile, request.limit, request.multiplier),
         legs=LEGS[request.mode],
         dense_by_maximum=profile.dense_by_maximum,
-        window=profile.window,
+        window=chosen.window,
         is_judged=profile.relevance_floor is not None,
+        keeps_legs=request.fusion is not None,
     )
 
 
 def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, now_ms: int) -> list[HybridScored]:
     """Ranks what was found, best first, with one copy of each turn.
 
-    Scores fade and the order varies where the profile, or the question, asks for it.
+    Scores fade and the order varies where the request, the profile or the question asks for it.
     """
-    ranked = score_hybrid(found.candidates, profile, now_ms)
+    chosen = apply_choices(profile, request)
+    ranked = score_found(found, request, chosen, now_ms)
     ranked = distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked)
-    half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
-    ranked = fade_older(ranked, half_life or profile.decay_half_life_days)
+    ranked = let_fade(ranked, chosen.decay_half_life_days)
     ranked = put_newest_first(ranked)
     ranked = [row for row in ranked if hit_score(row) >= request.min_score]
-    if profile.mmr_lambda is None:
+    if chosen.mmr_lambda is None:
         return ranked[: request.limit]
-    return vary_order(ranked, request.limit, profile.mmr_lambda)
-
-
-def vary_order(ranked: list[HybridScored], limit: int, share: float) -> list[HybridScored]:
-    """Puts variety into the order; the scores stay."""
-    relevance = relative_relevance([row.score for row in ranked])
-    passages = [Passage(r.candidate.id, r.candidate.text, value) for r, value in zip(ranked, relevance, strict=True)]
-    rows = {row.candidate.id: row for row in ranked}
-    return [rows[pick.key] for pick in diversify(passages, limit, share)]
+    return vary_order(ranked, request.limit, chosen.mmr_lambda, request.threshold)
 
 
 def search_filter(request: SearchRequest, profile: Profile) -> Where:
@@ -86,7 +96,7 @@ def search_filter(request: SearchRequest, profile: Profile) -> Where:
     """
     visible = Where() if profile.raw_history else Where().equals("active", True)
     where = apply_filters(visible, request.filters)
-    return where.equals("session", request.session) if request.session else where
+    return where.equals("session", request.session) if request.session and request.only_session else where
 
 
 def apply_filters(where: Where, filters: Filters) -> Where:
@@ -127,6 +137,6 @@ def hit_score(scored: HybridScored) -> float:
 
 
 def components(scored: HybridScored) -> dict[str, float]:
-    """Returns the signals and the parts of the score by name; signals a record cannot have are left out."""
-    parts = scored.candidate.signals.by_name() | dict(zip(SCORE_PARTS, scored[1:-1], strict=True))
-    return {name: value for name, value in parts.items() if value is not None}
+    """Returns the signals, the parts of the score and its notes by name; what a record cannot have is left out."""
+    parts = scored.candidate.signals.by_name() | {name: getattr(scored, name) for name in SCORE_PARTS}
+    return {name: value for name, value in parts.items() if value is not None} | dict(scored.notes)

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from lithify.memory.bounds import convex, number_or
 from lithify.memory.ranking.relevance import scale_by_maximum
+
+Fusion = Literal["rrf", "weighted"]
 
 RRF_CONSTANT = 60
 RRF_LIMIT = 20

@@ -1,8 +1,9 @@
 """Ranks candidates: two passes for assembly (spec 08), one for the search tool (spec 02 §1), with all components."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ _AUTHORED, _SUMMARY, _MEMORY = (
     Kind.MEMORY,
 )  # enum members are slow to look up a thousand times
 SECONDS_PER_DAY: Final = 86_400.0
+NO_NOTES: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 class Scored(NamedTuple):
@@ -50,6 +52,7 @@ class HybridScored(NamedTuple):
     scope: float
     quality: float
     score: float
+    notes: Mapping[str, float] = NO_NOTES  # what fusion, decay and variety said of it, where they were asked for
 
 
 def final_score(
@@ -97,9 +100,14 @@ def score_pass2(
     return list(map(Scored, [candidates[i] for i in order.tolist()], *columns))
 
 
-def score_hybrid(candidates: Sequence[Candidate], profile: Profile, now_ms: float) -> list[HybridScored]:
-    """Scores in the search tool's single pass, best first; assembly uses the second pass instead (X09)."""
-    mixed = _relevance_of(candidates, profile.relevance)
+def score_hybrid(
+    candidates: Sequence[Candidate], profile: Profile, now_ms: float, mixed: FloatArray | None = None
+) -> list[HybridScored]:
+    """Scores in the search tool's single pass, best first; assembly uses the second pass instead (X09).
+
+    `mixed` is the relevance of each candidate, where the signals of the profile are not to decide it.
+    """
+    mixed = _relevance_of(candidates, profile.relevance) if mixed is None else mixed
     fresh = recency(_ages_of(candidates, now_ms), _column([profile.scope_rates.of(c.scope) for c in candidates]))
     scope = _column([profile.scope_weights.of(c.scope) for c in candidates])
     kept = _quality_of(candidates, profile)

@@ -19,6 +19,13 @@ def test_a_search_looks_at_four_times_what_it_returns_or_more(limit: int) -> Non
     assert [level.depth for level in levels] == sorted(level.depth for level in levels)
 
 
+@pytest.mark.parametrize(("limit", "multiplier"), [(1, 1), (8, 2), (8, 8), (100, 3), (1000, 4)])
+def test_a_multiplier_sets_the_depth_exactly(limit: int, multiplier: int) -> None:
+    levels = search_levels(RECALL, limit, multiplier)
+    assert levels[-1].depth == multiplier * limit
+    assert levels[-1].shortlist >= limit
+
+
 def test_deeper_searches_pass_the_levels_of_shallower_ones() -> None:
     assert search_levels(RECALL, 100)[: len(search_levels(RECALL, 30))] == search_levels(RECALL, 30)
     few, many = assembly_levels(RECALL, 4000.0), assembly_levels(RECALL, 16000.0)

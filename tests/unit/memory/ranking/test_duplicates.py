@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from lithify.memory.ranking.candidate import Kind, Scope
 from lithify.memory.ranking.duplicates import (
+    COMPARED_CHARS,
+    MOST_VARIED,
     Passage,
     distinct_turns,
     diversify,
     drop_shown,
     drop_stand_ins,
-    jaccard,
     relative_relevance,
 )
 from lithify.memory.ranking.scoring import Scored
@@ -106,8 +107,51 @@ def test_relevance_is_measured_against_the_best_of_the_list() -> None:
 
 
 def test_empty_texts_share_nothing() -> None:
-    assert jaccard(frozenset(), frozenset()) == 0.0
-    assert jaccard(frozenset("ab"), frozenset("bc")) == pytest.approx(1 / 3)
+    picks = diversify([Passage("1", "", 1.0), Passage("2", "", 0.5)], limit=2, share=0.5)
+    assert [pick.value for pick in picks] == pytest.approx([0.5, 0.25])
+
+
+def test_texts_are_alike_by_the_share_of_their_common_words() -> None:
+    picks = diversify([Passage("1", "a b", 1.0), Passage("2", "B, c", 1.0)], limit=2, share=0.5)
+    assert picks[1].value == pytest.approx(0.5 - 0.5 / 3)
+
+
+def test_only_the_best_compete_for_variety() -> None:
+    many = [Passage(str(number), "the same words", 1.0) for number in range(MOST_VARIED)]
+    picks = diversify([*many, Passage("other", "something else", 1.0)], limit=5)
+    assert "other" not in [pick.key for pick in picks]
+    assert len(diversify([*many, *many], limit=10_000)) == MOST_VARIED
+
+
+def test_the_end_of_a_very_long_text_does_not_count() -> None:
+    long = "word    " * COMPARED_CHARS
+    picks = diversify([Passage("1", "word", 1.0), Passage("2", f"{long} end", 1.0)], limit=2, share=0.5)
+    assert picks[1].value == pytest.approx(0.0)
+
+
+def pick_plainly(items: list[Passage], limit: int, share: float) -> list[tuple[str, float]]:
+    """The definition of spec 10 §8, word for word."""
+    words = {item.key: set(item.text.split()) for item in items}
+    picked: list[tuple[str, float]] = []
+    while len(picked) < min(limit, len(items)):
+        values = {}
+        for item in items:
+            own = words[item.key]
+            near = (len(own & words[key]) / max(len(own | words[key]), 1) for key, _ in picked)
+            values[item.key] = share * item.relevance - (1.0 - share) * max(near, default=0.0)
+        for key, _ in picked:
+            del values[key]
+        best = max(values, key=values.__getitem__)
+        picked.append((best, values[best]))
+    return picked
+
+
+@settings(max_examples=200, deadline=None)
+@given(passages, st.floats(0.0, 1.0))
+def test_variety_is_that_of_its_definition(items: list[Passage], share: float) -> None:
+    picks = diversify(items, limit=4, share=share)
+    plain = pick_plainly(items, 4, share)
+    assert [pick.value for pick in picks] == pytest.approx([value for _, value in plain])
 
 
 @settings(max_examples=200, deadline=None)
