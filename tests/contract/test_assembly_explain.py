@@ -60,7 +60,7 @@ async def test_an_assembly_is_drawn_with_its_budgets_and_verdicts(
     won = await scene.remember("my cat is [Ludwig]", "e1")
     await scene.remember("my dog and my fish " * 60, "long")
     await scene.say("my cat sleeps", "t1")
-    answer = await scene.assemble("my cat", token_budget=300)
+    answer = await scene.assemble("my cat", token_budget=130)
     receipt = await receipt_of(scene, answer.trace_id)
     output = drawn(monkeypatch, Served(receipt, {won: "my cat is [Ludwig]"}))
     assert 'assemble of "my cat"' in output

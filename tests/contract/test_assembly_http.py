@@ -91,16 +91,26 @@ async def test_a_receipt_tells_why_each_candidate_won_or_lost(scene: Scene, http
     await scene.remember("my dog and my fish " * 60, "long")
     await scene.say("my cat sleeps", "t1")
     await scene.remember("my cat sleeps", "t1", session="now")
-    answer = (await http.post("/v1/assemble", json=QUESTION | {"token_budget": 300})).json()
+    answer = (await http.post("/v1/assemble", json=QUESTION | {"token_budget": 130})).json()
     trace = (await http.get(f"/v1/traces/{answer['trace_id']}")).json()
     told = [(row["event_id"], row["verdict"]) for row in trace["considered"]]
     # The turn of the tail was left out in the search itself.
     assert sorted(told) == [("e1", "copy"), ("e1", "injected"), ("long", "cut_retrieval")]
-    assert [turn["id"] for turn in trace["tail"]] == ["t1"]
+    assert trace["degraded"] == answer["degraded"] == ["1 of the memories without room"]
     assert [row["id"] for row in trace["tail"]] == ["t1"]
     assert trace["tokens"] == answer["tokens"]
     assert trace["budgets"]["tau"] > trace["budgets"]["retrieval"] > 0
     assert "Ludwig" not in (await http.get(f"/v1/traces/{answer['trace_id']}")).text
+
+
+async def test_a_receipt_tells_excerpts_from_whole_memories(scene: Scene, http: httpx.AsyncClient) -> None:
+    await scene.remember("my cat is Ludwig", "e1")
+    await scene.remember("my dog and my fish " * 60, "long")
+    answer = (await http.post("/v1/assemble", json=QUESTION | {"token_budget": 300})).json()
+    trace = (await http.get(f"/v1/traces/{answer['trace_id']}")).json()
+    assert {row["verdict"] for row in trace["considered"]} == {"injected"}
+    assert sorted(row["excerpt"] for row in trace["recalled"]) == [False, True]
+    assert answer["degraded"] == ["1 of the memories shown as excerpt"]
 
 
 async def test_a_receipt_belongs_to_its_tenant(scene: Scene, http: httpx.AsyncClient) -> None:

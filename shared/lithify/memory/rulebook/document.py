@@ -8,9 +8,9 @@ from enum import IntEnum
 from hashlib import sha256
 
 from lithify.errors import Invalid, Misconfigured
-from lithify.memory.prompt.budget import TOLERANCE, Budgets, memory_budget
-from lithify.memory.prompt.composition import compose_fixed, rule_item
-from lithify.memory.prompt.rendering import Frames, TokenCounter
+from lithify.memory.prompt.budget import TOLERANCE, Budgets, memory_budget, plan_budgets
+from lithify.memory.prompt.composition import rule_item
+from lithify.memory.prompt.rendering import Frames, TokenCounter, block_overhead
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.rulebook.blocks import BlockKind, FrontMatter, MarkdownBlock, read_blocks, read_front_matter
 from lithify.memory.rulebook.deontic import LEXICON_VERSION, modality
@@ -161,21 +161,20 @@ def check_hard_reserve(
 ) -> None:
     """Raises `Misconfigured` if a prompt of this budget could not serve the hard rules of all documents (X33).
 
-    It composes such a prompt, so that whatever passes is never degraded by its rules at that budget.
+    Every frame that such a prompt may open is taken off, so that whatever passes is never degraded by its rules at that
+    budget, with whatever it shows beside them.
     """
     rules = [(node.source_doc, rule_item(node.record_id, node.text, count)) for node in hard_rules]
     if not rules:
         return
-    budgets = compose_fixed(
+    budgets = plan_budgets(
         memory_budget(token_budget, profile),
-        hard=[item for _, item in rules],
-        soft=(),
-        base=(),
-        select_tail=lambda _target, _hardcap: (),
+        overhead=block_overhead(count, Frames.at(0.0)),  # every day costs the same
+        hard_cost=sum(item.cost for _, item in rules),
+        base_cost=0,
+        soft_costs=(),
         profile=profile,
-        count=count,
-        frames=Frames.at(0.0),  # every day costs the same
-    ).budgets
+    )
     if budgets.is_degraded:
         costs: Counter[str] = Counter()
         for document, item in rules:

@@ -12,11 +12,16 @@ from lithify.errors import Misconfigured
 from lithify.memory.prompt.budget import memory_budget
 from lithify.memory.prompt.composition import rule_item
 from lithify.memory.prompt.rendering import Frames, block_overhead
+from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
+from lithify.memory.ranking.relevance import Signals
 from lithify.memory.rulebook.document import AuthoredNode, check_hard_reserve, partition_document
+from lithify.memory.turn import Turn
 
 RULE = partition_document(b"- rule\n", "AGENTS.md", core=True).hard[0]
 OVERHEAD = block_overhead(frames=Frames.at(0.0))
+TURN = Turn(id="t1", ts=1, role="user", text="Hello.")
+MEMORY = Candidate("m1", "The mugs are fired.", Scope.USER, Kind.TURN, Signals(dense=0.9, lexical=0.9))
 TEXTS = st.text(st.sampled_from("ab \n東&<"), min_size=1, max_size=400)
 
 
@@ -64,10 +69,13 @@ def test_what_passes_the_check_is_never_degraded_at_that_budget(
     nodes = [replace(RULE, ordinal=i, text=text) for i, text in enumerate(texts)]
     rules = [Rule(node.record_id, node.text, node.source_doc, node.token_estimate) for node in nodes]
     terms = Terms(memory_budget(budget, profile), profile, 1_800_000_000_000)
-    degraded = plan_context(Ingredients("anything", hard=rules), terms).fixed.budgets.is_degraded
+    full = Ingredients("anything", turns=[TURN], hard=rules, candidates=[MEMORY])
+    degraded = plan_context(full, terms).fixed.budgets.is_degraded
+    bare = plan_context(Ingredients("anything", hard=rules), terms).fixed.budgets.is_degraded
     try:
         check_hard_reserve(nodes, budget, profile)
     except Misconfigured:
         assert degraded
     else:
         assert not degraded
+        assert not bare

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.prompt.composition import Composition, compose_fixed, entry_item, fill_composition, rule_item
-from lithify.memory.prompt.rendering import RECALLED, block_overhead
+from lithify.memory.prompt.composition import (
+    Composition,
+    compose_fixed,
+    entry_item,
+    fill_composition,
+    rule_item,
+    used_overhead,
+)
+from lithify.memory.prompt.rendering import FRAMES, RECALLED
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.cues import keywords
 from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
@@ -125,7 +132,8 @@ def test_both_dated_turns_are_injected_where_only_two_fit(profile: Profile) -> N
     ]
     costs = sorted(entry_item(c.id, c.text, "user", RECALLED).cost for c in candidates)
     rules = rule_item("h", HARD).cost + rule_item("s", SOFT).cost
-    room_for_two = block_overhead() + rules + sum(costs[-2:])
+    frames = used_overhead(FRAMES, estimate_lines, rules=True, tail=False, recalls=True)
+    room_for_two = frames + rules + sum(costs[-2:])
 
     def injected(order: Sequence[Projected]) -> set[str]:
         return {item.id for item in assemble(order, room_for_two, profile).recalled}
