@@ -74,6 +74,15 @@ def test_what_memory_knows_is_still_recalled(node: NodeProcess, sailor: str, que
     assert told in assemble(node, question)["text"]
 
 
+def test_who_asks_about_himself_gets_the_benefit_of_the_doubt(node: NodeProcess, sailor: str) -> None:
+    """Not a word of the question was ever said; a few lines may still help, and a host may refuse them."""
+    question = "Do I own any vehicles with wheels?"
+    shown = [entry for block in assemble(node, question)["blocks"] for entry in block["entries"]]
+    assert 0 < len(shown) <= 5
+    assert all(entry["score"] < 0.08 for entry in shown)
+    assert assemble(node, question, min_score=0.08)["blocks"] == []
+
+
 def test_a_true_hit_scores_far_above_the_best_of_nonsense(node: NodeProcess, sailor: str) -> None:
     best = search(node, "What is my boat called?")[0]["score"]
     nonsense = max(hit["score"] for hit in search(node, "qwertz zzz asdf nothing"))

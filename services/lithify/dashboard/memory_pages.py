@@ -66,10 +66,9 @@ class MemoryApiClient:
         except Missing:
             return None
 
-    async def read_text(self, record_id: str) -> str | None:
-        """Returns the text of a record; None if it was forgotten. Receipts hold no texts."""
-        found = await self.find(f"/v1/memories/{quote(record_id, safe='')}")
-        return None if found is None else str(found["text"])
+    async def read_record(self, record_id: str) -> Any:
+        """Returns a record; None if it was forgotten."""
+        return await self.find(f"/v1/memories/{quote(record_id, safe='')}")
 
     def _transport(self) -> httpx.AsyncBaseTransport | None:
         return None if self.inside is None else httpx.ASGITransport(self.inside.app, raise_app_exceptions=False)
@@ -159,7 +158,7 @@ async def explain(api: MemoryApiClient, answer: Mapping[str, Any]) -> dict[str, 
         return None
     spent = spendings(receipt)
     rows = receipt["considered"][:CANDIDATES]
-    texts = await read_texts(api, answer, [row["id"] for row in rows])
+    records = await read_records(api, answer, [row["id"] for row in rows])
     return {
         "spendings": spent,
         "bar": budget_bar({part.name: part.tokens for part in spent}, receipt["tokens"], receipt["token_budget"]),
@@ -167,17 +166,15 @@ async def explain(api: MemoryApiClient, answer: Mapping[str, Any]) -> dict[str, 
         "budget": receipt["token_budget"],
         "temporal": temporal_line(receipt["temporal"]),
         "profile": receipt["profile"]["name"],
-        "candidates": [row | {"why": reason_of(row), "text": texts[row["id"]]} for row in rows],
+        "candidates": [row | {"why": reason_of(row), "record": records[row["id"]]} for row in rows],
         "considered": len(receipt["considered"]),
         "lost": receipt.get("shortened", {}).get("considered", 0),
         "trace_id": answer["trace_id"],
     }
 
 
-async def read_texts(api: MemoryApiClient, answer: Mapping[str, Any], ids: Iterable[str]) -> dict[str, str | None]:
-    """Returns the texts by id: those in the prompt are at hand, the others are asked for; receipts hold no texts."""
-    known: dict[str, str | None] = {
-        entry["id"]: entry["text"] for block in answer["blocks"] for entry in block["entries"]
-    }
+async def read_records(api: MemoryApiClient, answer: Mapping[str, Any], ids: Iterable[str]) -> dict[str, Any]:
+    """Returns the records by id: those in the prompt are at hand, the others are asked for; receipts hold no texts."""
+    known = {entry["id"]: entry for block in answer["blocks"] for entry in block["entries"]}
     missing = [record_id for record_id in ids if record_id not in known]
-    return known | dict(zip(missing, await asyncio.gather(*map(api.read_text, missing)), strict=True))
+    return known | dict(zip(missing, await asyncio.gather(*map(api.read_record, missing)), strict=True))

@@ -77,6 +77,7 @@ def load_pages() -> Pages:
         age=wording.age,
         number=wording.number,
         rate=wording.rate,
+        day=wording.day,
         moment=wording.moment,
         decimal=wording.decimal,
         stage=label_of,

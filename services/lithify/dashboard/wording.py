@@ -31,12 +31,16 @@ def rate(per_second: float | None) -> str:
     return f"{per_second:,.0f}/s" if per_second >= 100 else f"{per_second:.1f}/s"
 
 
-def moment(ms: int | None) -> str:
+def day(ms: int | None) -> str:
+    return moment(ms, "%Y-%m-%d")
+
+
+def moment(ms: int | None, pattern: str = "%Y-%m-%d %H:%M:%S") -> str:
     """UTC, as all times of the pages."""
     if ms is None:
         return NOTHING
     try:
-        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        return datetime.fromtimestamp(ms / 1000, UTC).strftime(pattern)
     except (OverflowError, ValueError, OSError):
         return f"{ms} ms"
 

@@ -158,7 +158,8 @@ class ContextBuilder:
         """
         tau = memory_budget(request.token_budget, self.profile)
         floor = self.profile.relevance_floor if request.min_score is None else request.min_score
-        terms = Terms(tau, self.profile, now_ms, self._counter, order=request.order, floor=floor)
+        strict = request.min_score is not None
+        terms = Terms(tau, self.profile, now_ms, self._counter, order=request.order, floor=floor, is_strict=strict)
         order = PromptOrder(scope, request, terms, deadline)
         try:
             built = await self._read_and_compose(order)
@@ -255,6 +256,7 @@ class ContextBuilder:
         uses, uncounted = await self._read_uses(order, found)
         ingredients = Ingredients(
             query=order.topic,
+            user=order.scope.user or "",
             session=order.session,
             turns=[turn for turn in reading.turns if turn.id not in shown.ids],
             hard=reading.rules.hard,

@@ -29,7 +29,7 @@ from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
 from lithify.memory.prompt.stand_ins import StandIn, let_summaries_stand
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
-from lithify.memory.ranking.cues import asks_for_latest, keywords
+from lithify.memory.ranking.cues import asks_about_self, asks_for_latest, keywords
 from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown, lend_signals
 from lithify.memory.ranking.helpfulness import is_helpful_enough
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
@@ -63,6 +63,7 @@ class Ingredients:
     max_access: float = 0.0
     session: str | None = None  # in which it is asked
     summaries: Sequence[TurnSummary] = ()  # of candidates, to stand for those without room
+    user: str = ""  # who is asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Terms:
     counter: PromptCounter = ESTIMATOR
     order: Order = "time"  # in which what was recalled is shown
     floor: float | None = None  # least chance to help that a memory needs
+    is_strict: bool = False  # whether nothing below that floor may be shown, as a host that names one means
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     advice = rank_candidates(standing, ingredients, terms)
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
     considered = rank_candidates(lend_signals(memories) if profile.durable_authority else memories, ingredients, terms)
+    considered = admit_doubtful(considered, memories, ingredients, terms)
     direct = pick_survivors(considered, ingredients.sources, profile)
     return PlannedContext(
         ingredients=ingredients,
@@ -241,6 +244,21 @@ def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, t
     if not asks_for_latest(ingredients.query):
         return ranked
     return tuple(fade_older(ranked, terms.profile.latest_half_life_days))
+
+
+def admit_doubtful(
+    considered: tuple[Scored, ...], memories: Sequence[Candidate], ingredients: Ingredients, terms: Terms
+) -> tuple[Scored, ...]:
+    """Adds the best of what is below the floor, where somebody asks about himself and hardly anything is above it."""
+    places = terms.profile.doubt_places - len(considered)
+    if places <= 0 or terms.is_strict or not asks_about_self(ingredients.query, ingredients.user):
+        return considered
+    known = {row.candidate.id for row in considered}
+    least = replace(terms, floor=terms.profile.doubt_floor)
+    doubtful = distinct_turns(rank_candidates([c for c in memories if c.id not in known], ingredients, least))
+    # Where all are weak, to be the best of them says less than the chance to help.
+    doubtful.sort(key=lambda row: row.candidate.signals.helpful or 0.0, reverse=True)
+    return considered + tuple(doubtful[:places])
 
 
 def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:

@@ -17,6 +17,16 @@ _ASKS_LATEST = re.compile(
     r"|nowadays|at the moment|anymore|any more|any longer)\b",
     re.IGNORECASE,
 )
+# Whoever says "how do I" or "can I" asks about the world; "where do I" asks about himself.
+_ASKS_HOW = r"(?<!\bhow do )(?<!\bhow can )(?<!\bhow should )(?<!\bhow would )(?<!\bhow could )(?<!\bcan )(?<!\bmay )"
+_ABOUT_SELF = re.compile(
+    r"\b(?:my|mine|myself|our|ours|(?:about|know|of|to) me)\b"
+    rf"|{_ASKS_HOW}(?<!\bcould )(?<!\bshould )(?<!\bif )\bi\b"
+    r"|\b(?:ich|mich|mir|meine?[mnrs]?|unsere?[mnrs]?|je|mon|mes|notre|nos|yo|mis?|nuestr[oa]s?|io|mi[oae]|miei"
+    r"|meus?|minhas?|noss[oa]s?|ik|mij|mijn|onze|я|меня|мне|мо[йяёи]|моего|моей|моих|наш[аеи]?)\b"
+    r"|我|私|僕|俺|\b(?:내|나의|저의|제가|내가|우리)|\b(?:मैं|मेर[ाीे]|मुझे|हमार[ाीे])\b|\b(?:أنا|لدي|عندي|اسمي)\b",
+    re.IGNORECASE,
+)
 _SPEAKER = re.compile(r"([^\W\d_][\w.'-]*(?: [\w.'-]+){0,3}):\s")
 _WORD = re.compile(r"[^\W_]+")
 MIN_KEYWORD = 3
@@ -41,6 +51,12 @@ def asks_when(query: str) -> bool:
 
 def asks_for_latest(query: str) -> bool:
     return _ASKS_LATEST.search(query) is not None
+
+
+def asks_about_self(query: str, user: str) -> bool:
+    """Returns whether somebody asks about himself, in the first person or by the name that is his id."""
+    named = name_words(user)
+    return _ABOUT_SELF.search(query) is not None or any(len(word) > 2 for word in named & name_words(query))
 
 
 def asks_something(text: str) -> bool:

@@ -104,6 +104,8 @@ class Profile:
     passage_share: Share = 1.0  # of them, the best that are judged with the turns around them
     similarity_floor: Cosine = 0.20  # θ1
     relevance_floor: Share | None = None  # least chance to help that assembly admits; unset: scores are not calibrated
+    doubt_places: Count = 0  # memories below that floor for whoever asks about himself, if no better are known
+    doubt_floor: Share = 0.0  # least chance to help that these need
     source_share: Share | None = None  # of the final places, those for one source while others want them; unset: all
     raw_history: bool = False  # whether turns stay searchable after their compaction, beside their summaries
     # how it is scored
@@ -208,6 +210,10 @@ RECALL = Profile(
     # The mix of signals is relative to the list's best: what is weak is told by the chance to help instead.
     similarity_floor=0.0,
     relevance_floor=0.08,
+    # "Where do I live?" shares neither a word nor much meaning with "I moved to Lisbon". Nobody is served by silence
+    # about himself, and a few lines cost little.
+    doubt_places=5,
+    doubt_floor=0.01,
     raw_history=True,
     relevance=RECALL_WEIGHTS,
     dense_by_maximum=True,
@@ -248,6 +254,8 @@ def _clean_search(profile: Profile) -> Profile:
         tokens_per_hit=None if profile.tokens_per_hit is None else max(number_or(profile.tokens_per_hit, 1.0), 1.0),
         passage_share=_share(profile.passage_share, SEED.passage_share),
         similarity_floor=clamp(number_or(profile.similarity_floor, SEED.similarity_floor), -1.0, 1.0),
+        doubt_places=_count(profile.doubt_places, SEED.doubt_places, 0),
+        doubt_floor=_share(profile.doubt_floor, SEED.doubt_floor),
         relevance_floor=None if profile.relevance_floor is None else _share(profile.relevance_floor, 0.0),
         decay_half_life_days=_half_life("decay_half_life_days", profile.decay_half_life_days),
         latest_half_life_days=_half_life("latest_half_life_days", profile.latest_half_life_days),

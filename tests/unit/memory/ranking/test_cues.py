@@ -3,6 +3,7 @@
 import pytest
 
 from lithify.memory.ranking.cues import (
+    asks_about_self,
     asks_for_latest,
     asks_something,
     asks_when,
@@ -28,6 +29,39 @@ def test_questions_for_a_time_are_recognised(query: str) -> None:
 @pytest.mark.parametrize("query", ["Whenever I go", "How many dogs?", "What did she paint?", "Which city?"])
 def test_other_questions_do_not_ask_for_a_time(query: str) -> None:
     assert not asks_when(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Where do I live?",
+        "what's my phone number",
+        "Am I allergic to anything?",
+        "What do you know about me?",
+        "when does Ada fly to Rome?",
+        "Wo wohnt meine Schwester?",
+        "¿Cómo se llama mi perro?",
+        "Где живёт моя сестра?",
+        "我住在哪里？",
+    ],
+)
+def test_who_asks_about_himself_is_recognised(query: str) -> None:
+    assert asks_about_self(query, "ada")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "How do I exit vim?",
+        "Can I eat raw potatoes?",
+        "Write me a haiku about autumn.",
+        "What is the capital of Mongolia?",
+        "Should I learn Rust?",
+        "In which year did the Berlin wall fall?",
+    ],
+)
+def test_questions_about_the_world_are_not_about_oneself(query: str) -> None:
+    assert not asks_about_self(query, "ada")
 
 
 @pytest.mark.parametrize("query", ["What is the latest plan?", "her MOST RECENT job", "newest address", "as of now"])
