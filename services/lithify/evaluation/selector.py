@@ -8,15 +8,8 @@ from typing import Final
 from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline
-from lithify.assembly.prompt.context import (
-    Context,
-    Ingredients,
-    PlannedContext,
-    Terms,
-    compose_context,
-    plan_context,
-    temporal_query,
-)
+from lithify.assembly.prompt.context import Context, PlannedContext, compose_context, plan_context, temporal_query
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.assembly.recall.pools import source_of
 from lithify.assembly.recall.recall import Recall
 from lithify.assembly.recall.retrieval import Retriever

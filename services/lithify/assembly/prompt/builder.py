@@ -9,8 +9,9 @@ import structlog
 from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, attempt, finish_by, has_succeeded, hedge
-from lithify.assembly.prompt.context import Context, Ingredients, PlannedContext, Terms, compose_context, plan_context
+from lithify.assembly.prompt.context import Context, PlannedContext, compose_context, plan_context
 from lithify.assembly.prompt.docs_block import NO_DOCUMENTS, PromptDocuments, plan_beside, read_documents
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.assembly.prompt.messages import ShownTurns, find_shown
 from lithify.assembly.prompt.promises import check_promises
 from lithify.assembly.prompt.recent_turns import RecentTurns

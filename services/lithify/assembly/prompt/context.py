@@ -1,13 +1,13 @@
 """Composes the memory part of a prompt: pure functions of what was read, the clock, the profile and the budget."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from dataclasses import dataclass, replace
 
 from lithify.assembly.prompt.conversation import read_conversation, shorten_turns, turn_item
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
+from lithify.assembly.prompt.selection import admit_doubtful, pick_survivors, rank_candidates, score_candidates
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
-from lithify.assembly.recall.summaries import TurnSummary
 from lithify.authored import Rule
 from lithify.memory.prompt.composition import (
     Composition,
@@ -29,54 +29,17 @@ from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
 from lithify.memory.prompt.stand_ins import StandIn, let_summaries_stand
 from lithify.memory.prompt.tail import select_tail
 from lithify.memory.ranking.candidate import Candidate, Kind, Scope
-from lithify.memory.ranking.cues import asks_about_self, asks_for_latest, keywords
-from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown, lend_signals
+from lithify.memory.ranking.duplicates import distinct_turns, drop_shown, lend_signals
 from lithify.memory.ranking.helpfulness import is_helpful_enough
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.scoring import (
     Scored,
-    coarse_cut,
-    fade_older,
-    let_durable_stand,
     put_newest_first,
-    score_pass2,
 )
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question, trust_indicator
 from lithify.memory.turn import Turn
-
-Order = Literal["time", "score"]
-RankedT = TypeVar("RankedT", bound=Ranked)
-
-
-@dataclass(frozen=True, slots=True)
-class Ingredients:
-    """All that was read for one assembly."""
-
-    query: str
-    turns: Sequence[Turn] = ()  # of the session, those the host shows itself left out
-    hard: Sequence[Rule] = ()
-    soft: Sequence[Rule] = ()
-    candidates: Sequence[Candidate] = ()
-    sources: Mapping[str, str] = field(default_factory=dict)  # record id -> where it was said
-    max_access: float = 0.0
-    session: str | None = None  # in which it is asked
-    summaries: Sequence[TurnSummary] = ()  # of candidates, to stand for those without room
-    user: str = ""  # who is asking
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The conditions of one assembly: equal ingredients and terms give equal text."""
-
-    tau: float
-    profile: Profile
-    now_ms: int
-    counter: PromptCounter = ESTIMATOR
-    order: Order = "time"  # in which what was recalled is shown
-    floor: float | None = None  # least chance to help that a memory needs
-    is_strict: bool = False  # whether nothing below that floor may be shown, as a host that names one means
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,65 +192,6 @@ def settle_fixed(
         recalls=bool(ingredients.candidates),
     )
     return fixed, split
-
-
-def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
-    """Ranks in both passes of spec 08: the coarse cut, then every survivor with its components, best first.
-
-    Where the question asks for what holds now, older memories fade as they do in a search.
-    """
-    if not candidates:
-        return ()
-    ranked = score_candidates(coarse_cut(candidates, terms.profile, terms.floor), ingredients, terms)
-    if terms.profile.relevance_floor is None and terms.floor is not None:
-        ranked = tuple(row for row in ranked if row.score >= terms.floor)
-    if not asks_for_latest(ingredients.query):
-        return ranked
-    return tuple(fade_older(ranked, terms.profile.latest_half_life_days))
-
-
-def admit_doubtful(
-    considered: tuple[Scored, ...], memories: Sequence[Candidate], ingredients: Ingredients, terms: Terms
-) -> tuple[Scored, ...]:
-    """Adds the best of what is below the floor, where somebody asks about himself and hardly anything is above it."""
-    places = terms.profile.doubt_places - len(considered)
-    if places <= 0 or terms.is_strict or not asks_about_self(ingredients.query, ingredients.user):
-        return considered
-    known = {row.candidate.id for row in considered}
-    least = replace(terms, floor=terms.profile.doubt_floor)
-    doubtful = distinct_turns(rank_candidates([c for c in memories if c.id not in known], ingredients, least))
-    # Where all are weak, to be the best of them says less than the chance to help.
-    doubtful.sort(key=lambda row: row.candidate.signals.helpful or 0.0, reverse=True)
-    return considered + tuple(doubtful[:places])
-
-
-def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
-    if not candidates:
-        return ()
-    wanted = keywords(ingredients.query)
-    return tuple(score_pass2(candidates, wanted, terms.profile, now_ms=terms.now_ms, max_access=ingredients.max_access))
-
-
-def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
-    """Picks C2, one copy of each turn, of every source its share where the profile knows one."""
-    distinct = put_newest_first(distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked))
-    if profile.source_share is None:
-        return distinct[: profile.final_size]
-    return spread_sources(distinct, sources, profile.final_size, profile.source_share)
-
-
-def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int, share: float) -> list[RankedT]:
-    """Picks the best `size`, in their order; what a source holds beyond its share comes in where places stay free."""
-    cap = max(1, int(size * share))
-    seen: dict[str, int] = defaultdict(int)
-    within: list[int] = []
-    beyond: list[int] = []
-    for place, item in enumerate(ranked):
-        source = sources.get(item.candidate.id, item.candidate.id)
-        seen[source] += 1
-        (within if seen[source] <= cap else beyond).append(place)
-    chosen = within[:size] + beyond[: max(0, size - len(within))]
-    return [ranked[place] for place in sorted(chosen)]
 
 
 def pack_context(planned: PlannedContext, linked: Mapping[str, Candidate], slot_cosines: SlotCosines | None) -> Context:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lithify.assembly.deadlines import Deadline, attempt
-from lithify.assembly.prompt.context import Ingredients, PlannedContext, Terms, plan_context
+from lithify.assembly.prompt.context import PlannedContext, plan_context
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.assembly.schema import IncludeDocs
 from lithify.docs.block import DocsPart, render_docs_block
 from lithify.docs.query import DocQuery

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lithify.assembly.prompt.context import Context, Ingredients, Terms, pack_context, plan_context
+from lithify.assembly.prompt.context import Context, pack_context, plan_context
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.authored import Rules
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.duplicates import distinct_turns

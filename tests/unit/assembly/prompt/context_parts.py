@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from lithify.assembly.prompt.context import Context, Ingredients, Terms, compose_context, plan_context
+from lithify.assembly.prompt.context import Context, compose_context, plan_context
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
 from lithify.embedding.tokenizer import TextTokenizer

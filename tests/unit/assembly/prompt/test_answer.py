@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lithify.assembly.prompt.context import spread_sources
+from lithify.assembly.prompt.selection import spread_sources
 from lithify.assembly.prompt.token_counter import ESTIMATOR, load_counter
 from lithify.errors import Misconfigured
 from lithify.memory.ranking.hops import Projected

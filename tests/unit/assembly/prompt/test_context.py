@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.assembly.prompt.answer import context_blocks
-from lithify.assembly.prompt.context import Context, Ingredients
+from lithify.assembly.prompt.context import Context
+from lithify.assembly.prompt.ingredients import Ingredients
 from lithify.assembly.prompt.promises import BrokenPromise, broken_promises, check_promises
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.memory.ranking.candidate import Kind

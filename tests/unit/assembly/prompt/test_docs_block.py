@@ -5,8 +5,8 @@ from typing import Any, cast
 import pytest
 
 from lithify.assembly.deadlines import Deadline
-from lithify.assembly.prompt.context import Terms
 from lithify.assembly.prompt.docs_block import PromptDocuments, read_documents
+from lithify.assembly.prompt.ingredients import Terms
 from lithify.assembly.prompt.promises import broken_document_promises
 from lithify.assembly.prompt.token_counter import ESTIMATOR
 from lithify.assembly.schema import IncludeDocs

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.assembly.prompt.answer import context_blocks
-from lithify.assembly.prompt.context import Context, Ingredients
+from lithify.assembly.prompt.context import Context
+from lithify.assembly.prompt.ingredients import Ingredients
 from lithify.memory.prompt.quotation import quote_text
 from lithify.memory.prompt.rendering import DEGRADED, Frames
 from lithify.memory.ranking.candidate import Kind

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.assembly.prompt.answer import context_blocks
-from lithify.assembly.prompt.context import Context, Ingredients, Terms, compose_context, plan_context
+from lithify.assembly.prompt.context import Context, compose_context, plan_context
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.assembly.prompt.promises import broken_promises
 from lithify.assembly.prompt.split import compose_stable, leave_to_fresh
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.assembly.prompt.context import Ingredients, Terms, plan_context
+from lithify.assembly.prompt.context import plan_context
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.authored import Rule
 from lithify.errors import Misconfigured
 from lithify.memory.prompt.budget import memory_budget

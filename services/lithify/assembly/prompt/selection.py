@@ -1,0 +1,81 @@
+"""Selects the memories that may go into a prompt, best first: ranks, doubts, and gives every source its share."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from lithify.assembly.prompt.ingredients import Ingredients, Terms
+from lithify.memory.ranking.candidate import Candidate
+from lithify.memory.ranking.cues import asks_about_self, asks_for_latest, keywords
+from lithify.memory.ranking.duplicates import Ranked, distinct_turns
+from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.scoring import (
+    Scored,
+    coarse_cut,
+    fade_older,
+    let_durable_stand,
+    put_newest_first,
+    score_pass2,
+)
+
+RankedT = TypeVar("RankedT", bound=Ranked)
+
+
+def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
+    """Ranks in both passes of spec 08: the coarse cut, then every survivor with its components, best first.
+
+    Where the question asks for what holds now, older memories fade as they do in a search.
+    """
+    if not candidates:
+        return ()
+    ranked = score_candidates(coarse_cut(candidates, terms.profile, terms.floor), ingredients, terms)
+    if terms.profile.relevance_floor is None and terms.floor is not None:
+        ranked = tuple(row for row in ranked if row.score >= terms.floor)
+    if not asks_for_latest(ingredients.query):
+        return ranked
+    return tuple(fade_older(ranked, terms.profile.latest_half_life_days))
+
+
+def admit_doubtful(
+    considered: tuple[Scored, ...], memories: Sequence[Candidate], ingredients: Ingredients, terms: Terms
+) -> tuple[Scored, ...]:
+    """Adds the best of what is below the floor, where somebody asks about himself and hardly anything is above it."""
+    places = terms.profile.doubt_places - len(considered)
+    if places <= 0 or terms.is_strict or not asks_about_self(ingredients.query, ingredients.user):
+        return considered
+    known = {row.candidate.id for row in considered}
+    least = replace(terms, floor=terms.profile.doubt_floor)
+    doubtful = distinct_turns(rank_candidates([c for c in memories if c.id not in known], ingredients, least))
+    # Where all are weak, to be the best of them says less than the chance to help.
+    doubtful.sort(key=lambda row: row.candidate.signals.helpful or 0.0, reverse=True)
+    return considered + tuple(doubtful[:places])
+
+
+def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
+    if not candidates:
+        return ()
+    wanted = keywords(ingredients.query)
+    return tuple(score_pass2(candidates, wanted, terms.profile, now_ms=terms.now_ms, max_access=ingredients.max_access))
+
+
+def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
+    """Picks C2, one copy of each turn, of every source its share where the profile knows one."""
+    distinct = put_newest_first(distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked))
+    if profile.source_share is None:
+        return distinct[: profile.final_size]
+    return spread_sources(distinct, sources, profile.final_size, profile.source_share)
+
+
+def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int, share: float) -> list[RankedT]:
+    """Picks the best `size`, in their order; what a source holds beyond its share comes in where places stay free."""
+    cap = max(1, int(size * share))
+    seen: dict[str, int] = defaultdict(int)
+    within: list[int] = []
+    beyond: list[int] = []
+    for place, item in enumerate(ranked):
+        source = sources.get(item.candidate.id, item.candidate.id)
+        seen[source] += 1
+        (within if seen[source] <= cap else beyond).append(place)
+    chosen = within[:size] + beyond[: max(0, size - len(within))]
+    return [ranked[place] for place in sorted(chosen)]
