@@ -17,7 +17,7 @@ from lithify.events.scope import DEFAULT_TENANT
 from lithify.indexing import embed_tiers, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.profile import RECALL
-from lithify.memory.temporal.query import anchor_density
+from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.store import CollectionSpec, EdgeStore, Record, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of

@@ -13,7 +13,7 @@ from lithify.events import EVERY_TENANT, TenantScope
 from lithify.node.reembed import PREFIX, ReembedNotVerified, ReembedReport
 from lithify.store import Record, ServerStore, Where
 from lithify.store.memory_record import COLLECTION
-from lithify.store.migration import id_in_family
+from lithify.store.migration import id_in_family, migrate_payload
 from tests.integration.reembed_parts import BAD, BATCH, Move, NamedEmbedder, derived_points, moving, turn_points, turns
 from tests.unit.embedder.backfill_parts import plain
 
@@ -243,6 +243,12 @@ def test_the_id_under_another_family_is_the_one_its_writer_would_give() -> None:
     ):
         assert id_in_family(here, "old") == here.id
         assert id_in_family(here, "new") == there.id
+
+
+def test_dates_are_counted_anew() -> None:
+    [turn, *_] = turn_points(turns(1), NamedEmbedder("old"))
+    earlier = replace(turn, payload={**turn.payload, "text": "We met on 9 April.", "anchors": 0.0})
+    assert migrate_payload(earlier, {}, "new")["anchors"] == pytest.approx(1 / 3)
 
 
 def test_the_summary_says_what_to_do_next() -> None:

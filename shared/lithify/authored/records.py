@@ -11,7 +11,7 @@ from lithify.events.scope import SHARED
 from lithify.indexing import TextVectors, embed_each, lexical_vector
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier, authored_cache_key
-from lithify.memory.temporal.query import anchor_density
+from lithify.memory.temporal.anchors import anchor_density
 from lithify.store import Record, Where, point_id
 from lithify.store.memory_record import MemoryRecord
 from lithify.store.records import join_parts

@@ -10,6 +10,7 @@ from typing import Any, Final
 import orjson
 
 from lithify.memory.compaction.summary import summary_id
+from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store.records import Record, join_parts, point_id
 
@@ -78,6 +79,9 @@ def is_embedded(record: Record) -> bool:
 def migrate_payload(record: Record, moved: Mapping[str, str], fingerprint: str) -> dict[str, Any]:
     """Returns the payload under another model; `moved` holds the new id of each linked record by its present one."""
     payload = dict(record.payload)
+    if "anchors" in payload:
+        # An earlier release may have known fewer ways to write a date.
+        payload["anchors"] = anchor_density(str(payload.get("text", "")))
     if "embedding" in payload:
         payload["embedding"] = fingerprint
     for link in LINKS & payload.keys():

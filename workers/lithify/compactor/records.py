@@ -7,7 +7,7 @@ from typing import Any, Final
 from lithify.compaction import SessionKey
 from lithify.memory.compaction.guidance import GuidanceShard
 from lithify.memory.compaction.summary import Lineage, SummaryRecord, summary_id
-from lithify.memory.temporal.query import anchor_density
+from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.turn import Turn
 from lithify.store import Record, point_id
 from lithify.store.memory_record import MemoryRecord

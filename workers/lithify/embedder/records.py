@@ -8,7 +8,7 @@ from lithify.events import Event, Role
 from lithify.indexing import TextVectors, embed_each, embed_tiers, lexical_vector
 from lithify.memory.guidance import name_claims
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.temporal.query import anchor_density
+from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.store import Record, point_id
 from lithify.store.memory_record import MemoryRecord, position_of

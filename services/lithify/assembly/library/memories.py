@@ -17,7 +17,7 @@ from lithify.http import NotFound
 from lithify.indexing import embed_each, lexical_vector
 from lithify.memory.guidance import name_claims
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.temporal.query import anchor_density
+from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store import Record, VectorStore, point_id

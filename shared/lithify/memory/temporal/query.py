@@ -1,4 +1,4 @@
-"""Reads what a question (spec 09 §1, §3) or a text (§2) says about time, and guards the coverage selector (§7)."""
+"""Reads what a question says about time (spec 09 §1, §3), and guards the coverage selector (§7)."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -32,31 +32,6 @@ _STOP_TERMS = frozenset(
 # "How many days were there between …" opens with a clause that names no event (spec 09, property 9).
 _FILLER_TERMS = frozenset({"were", "was", "had", "been", "there", "passed"})
 XI_THRESHOLD = 0.3
-SATURATION = 3  # distinct anchors that make the density 1
-
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_SEASON = r"(?:spring|summer|autumn|fall|winter)"
-
-# One pass, longest readings first: an anchor inside another is not counted again (X50).
-_ANCHOR = re.compile(
-    rf"""
-      (?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d)                                  # 2024-08-11
-    | (?<![\d/])\d{{1,2}}/\d{{1,2}}(?:/(?:\d{{4}}|\d{{2}}))?(?![\d/])       # 4/2, 4/2/24
-    | \bmid(?:[ -]?{_MONTH}|-{_SEASON})\b                                   # not "middle", "midnight" (X50)
-    | \b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b          # April 9th, 2024
-    | \blast\s+(?:week|month|year|night|saturday|sunday)\b
-    | \bnext\s+(?:week|month|year|{_WEEKDAY})\b
-    | \b(?:today|yesterday|tomorrow|{_WEEKDAY})\b
-    | (?<![\d:])\d{{1,2}}:\d{{2}}(?!\d)(?:\s*[ap]m\b)?                      # 8:15 am
-    | (?<!\d)\d{{10,13}}(?!\d)                                              # a timestamp
-    | \b(?:19|20)\d{{2}}\b                                                  # a year standing alone (X50)
-    """,
-    re.VERBOSE,
-)
 
 
 def event_slots(query: str, drop_filler: bool = True, limit: int = MAX_SLOTS) -> tuple[str, ...]:
@@ -149,7 +124,6 @@ class TemporalQuery:
     xi: float
     slots: tuple[str, ...]
     guard: Guard
-    comparison: bool  # "which came first, X or Y": both sides need a witness, so the reserve grows (§8)
 
 
 def _cue(words: str) -> re.Pattern[str]:
@@ -192,8 +166,7 @@ def read_temporal_query(
     xi = temporal_indicator(labels, weights)
     slots = event_slots(query, drop_filler, max_slots)
     guard = decide_guard(labels, xi, len(slots), threshold)
-    comparison = guard.reason is Reason.EARLIEST_EVENT and offers_two_sides(query)
-    return TemporalQuery(labels=labels, xi=xi, slots=slots, guard=guard, comparison=comparison)
+    return TemporalQuery(labels=labels, xi=xi, slots=slots, guard=guard)
 
 
 def asks_for_time(query: str) -> bool:
@@ -205,7 +178,7 @@ def require_time_question(read: TemporalQuery, query: str) -> TemporalQuery:
     """Returns the same with a guard that also wants the question to ask for a time."""
     if not read.guard.applies or asks_for_time(query):
         return read
-    return replace(read, guard=Guard(False, Reason.NO_TIME_ASKED), comparison=False)
+    return replace(read, guard=Guard(False, Reason.NO_TIME_ASKED))
 
 
 def trust_indicator(read: TemporalQuery, threshold: float = XI_THRESHOLD) -> TemporalQuery:
@@ -227,16 +200,3 @@ def decide_guard(labels: tuple[Label, ...], xi: float, slot_count: int, threshol
 
 def _guard_if(applies: bool, reason: Reason) -> Guard:
     return Guard(applies, reason if applies else Reason.SLOT_COUNT)
-
-
-def find_anchors(text: str) -> frozenset[str]:
-    """Finds the distinct expressions, in lower case, blanks collapsed."""
-    return frozenset(" ".join(match.split()) for match in _ANCHOR.findall(text.lower()))
-
-
-def anchor_density(text: str) -> float:
-    """Returns A(d) in [0, 1].
-
-    There is no cache beside the stored value: one keyed by text would keep what a user asked to forget.
-    """
-    return min(len(find_anchors(text)) / SATURATION, 1.0)

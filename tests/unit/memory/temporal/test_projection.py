@@ -22,8 +22,9 @@ from lithify.memory.ranking.hops import Projected, merge_projection, plan_hops
 from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.memory.ranking.relevance import Signals
 from lithify.memory.ranking.scoring import Scored, score_pass2
+from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
-from lithify.memory.temporal.query import anchor_density, read_temporal_query
+from lithify.memory.temporal.query import read_temporal_query
 from lithify.memory.tokens import estimate_lines
 
 NOW_MS = 1_700_000_000_000

@@ -40,7 +40,7 @@ pools = st.lists(
 
 def question(xi: float = 1.0, slot_count: int = 2) -> TemporalQuery:
     slots = tuple(f"event {i}" for i in range(slot_count))
-    return TemporalQuery((), xi, slots, Guard(True, Reason.TWO_EVENTS), comparison=False)
+    return TemporalQuery((), xi, slots, Guard(True, Reason.TWO_EVENTS))
 
 
 @pytest.mark.parametrize(

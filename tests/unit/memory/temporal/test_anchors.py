@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.temporal.query import anchor_density, find_anchors
+from lithify.memory.temporal.anchors import anchor_density, find_anchors
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,38 @@ def test_anchor_density_of_the_worked_texts(text: str, density: float) -> None:
 )
 def test_each_expression_is_one_anchor(text: str, anchors: set[str]) -> None:
     assert find_anchors(text) == anchors
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors"),
+    [
+        ("We met on 9 April, again on the 3rd of May.", {"9 april", "3rd of may"}),
+        ("9th April 2023 and 9. April and 9-Apr-2023", {"9th april 2023", "9. april", "9-apr-2023"}),
+        ("see you on 3 may; the boat left 12 march 2021", {"3 may", "12 march 2021"}),
+        ("last Tuesday, this Friday, on Monday", {"last tuesday", "this friday", "monday"}),
+        ("two weeks ago, 3 days ago", {"two weeks ago", "3 days ago"}),
+        ("am 09.04.2023, 11. 8. 2024 oder 09.04.23", {"09.04.2023", "11. 8. 2024", "09.04.23"}),
+        ("2023/04/09 at 4/9/23", {"2023/04/09", "4/9/23"}),
+        ("from 2019-2021, since 1999.", {"2019", "2021", "1999"}),
+    ],
+)
+def test_dates_count_as_people_write_them(text: str, anchors: set[str]) -> None:
+    assert find_anchors(text) == anchors
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You may go. Only 3 may enter, and the 2nd may be late.",
+        "They march on; we march 20 miles or march 2.5 km.",
+        "Python 3.11.14, v1.2.3, 1.2.10, release 10.12.14 at 192.168.20.19",
+        "It costs $2000, 2000 €, 2,000 or EUR 1999; 2000.50 dollars; 19.99",
+        "2048 MB of memory and 2000 steps, open 24/7, split 50/50",
+        "on Fridays, in the fall, at midnight",
+    ],
+)
+def test_verbs_versions_and_prices_are_no_dates(text: str) -> None:
+    assert find_anchors(text) == set()
 
 
 @settings(max_examples=200, deadline=None)
