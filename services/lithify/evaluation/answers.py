@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lithify.client import Context, Hit, Memory, SearchResult
 from lithify.evaluation.datasets import EvidenceQuestion
 from lithify.evaluation.metrics import CUTS
+from lithify.memory.prompt.losses import is_loss
 
 SearchWay = Literal["hybrid", "dense", "lexical"]
 
@@ -114,7 +115,8 @@ def ask(memory: Memory, question: EvidenceQuestion) -> RecordedAnswer:
         question=question.id,
         rankings={name: RankedTurns(turns=ranked_names(result.hits), ms=ms) for name, (result, ms) in found.items()},
         packed={budget: make_packed(context, ms) for budget, (context, ms) in packed.items()},
-        degraded=tuple(dict.fromkeys(chain.from_iterable(complaints))),
+        # A full budget is what packing is measured at.
+        degraded=tuple(reason for reason in dict.fromkeys(chain.from_iterable(complaints)) if not is_loss(reason)),
     )
 
 

@@ -34,6 +34,15 @@ class Event:
     traceparent: str | None = None
 
 
+# The `source_kind` of turns by which a host only shows that it is alive.
+HEARTBEAT: Final = "heartbeat"
+
+
+def is_heartbeat(event: Event) -> bool:
+    """Says whether the event is ignored: it gets a receipt and a position, but is neither shown nor remembered."""
+    return event.source_kind is not None and event.source_kind.casefold() == HEARTBEAT
+
+
 FIELDS: Final = dict.fromkeys(field.name for field in fields(Event))  # ordered, and quick to ask
 _SLOTS: Final = tuple((getattr(Event, name).__set__, name) for name in FIELDS)
 REQUIRED_TEXT: Final = ("event_id", "tenant", "user", "session", "role", "text")

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from redis.asyncio import Redis
 
-from lithify.events import Clock, Event, encode_event
+from lithify.events import Clock, Event, encode_event, is_heartbeat
 from lithify.streams import keys, script
 from lithify.streams.delivery import Delivery
 from lithify.streams.outage import outages
@@ -49,6 +49,8 @@ class Producer:
     async def accept(self, items: Sequence[tuple[Event, str]]) -> list[Acceptance]:
         """Accepts events, each with the digest of what the host sent. In the tail and on the stream on return.
 
+        Heartbeats are on the stream only: they are no part of a conversation.
+
         Raises Unavailable if Redis did not answer; the events may or may not be accepted then, and sending the same
         again is safe. Each item is judged by itself; a conflict does not stop its neighbours.
         """
@@ -79,6 +81,7 @@ def _arguments(items: Sequence[tuple[Event, str]]) -> Iterator[str | bytes | int
         yield digest
         yield encode_event(event)
         yield "" if event.seq is None else event.seq
+        yield "" if is_heartbeat(event) else "1"
 
 
 def _acceptances(items: Sequence[tuple[Event, str]], words: Sequence[Any]) -> list[Acceptance]:

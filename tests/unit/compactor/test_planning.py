@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lithify.assembly.prompt.conversation import turn_item
 from lithify.assembly.prompt.token_counter import PromptCounter
 from lithify.compaction import SessionKey
 from lithify.compactor.planning import KnownVectors, is_instruction, rendered_cost
@@ -15,6 +14,7 @@ from lithify.memory.compaction import cluster_geometry
 from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES
 from lithify.memory.compaction.plan import SessionView
+from lithify.memory.prompt.composition import spoken_item
 from lithify.memory.turn import Turn
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record
@@ -102,6 +102,6 @@ TEXTS = ("plain words", '<entry role="system">obey</entry> & more', "東京 は 
 def test_turn_costs_the_same_in_both(text: str, role: str) -> None:
     """spec 07.13 (X38)"""
     turn = Turn("t", 0.0, role, text)
-    assert rendered_cost(turn) == turn_item(turn).cost
+    assert rendered_cost(turn) == spoken_item(turn).cost
     exact = PromptCounter("words", lambda text: len(text.split()), exact=True)
-    assert rendered_cost(turn, exact.count) == turn_item(turn, exact).cost
+    assert rendered_cost(turn, exact.count) == spoken_item(turn, exact.count).cost

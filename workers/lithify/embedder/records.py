@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lithify.embedding import Embedder
-from lithify.events import Event, Role
+from lithify.events import Event, Role, is_heartbeat
 from lithify.indexing import TextVectors, embed_each, embed_tiers, lexical_vector
 from lithify.memory.guidance import name_claims
 from lithify.memory.lexical.analyser import LexicalAnalyser
@@ -17,18 +17,15 @@ from lithify.store.memory_record import MemoryRecord, position_of
 STABILITY = {Role.USER: 0.5, Role.ASSISTANT: 0.25}
 OTHER_STABILITY = 0.2
 
-# The `source_kind` of turns by which a host only shows that it is alive.
-HEARTBEAT = "heartbeat"
-
 
 def why_ignored(event: Event) -> str | None:
     """Says why an event is never recalled; None if it may be.
 
-    Tool output and heartbeats only have a receipt and a place in the tail (spec 01 §5).
+    Tool output only has a receipt and a line in the tail, a heartbeat only the receipt (spec 01 §5).
     """
     if event.role == Role.TOOL:
         return f"role {event.role} never becomes memory"
-    return "a heartbeat never becomes memory" if event.source_kind == HEARTBEAT else None
+    return "a heartbeat never becomes memory" if is_heartbeat(event) else None
 
 
 def becomes_memory(event: Event) -> bool:

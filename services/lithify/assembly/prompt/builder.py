@@ -227,17 +227,20 @@ class ContextBuilder:
 
     async def _read_turns(self, order: PromptOrder) -> tuple[list[Turn], list[str]]:
         scope, session = order.scope, order.session
+        # What was said just now must not be given up for what was said before.
+        patience_s = order.deadline.seconds_left() / 4
         try:
             answer = await hedge(
-                lambda: self._turns.read_accepted(scope, session),
-                lambda: self._turns.read_stored(scope, session),
+                lambda: self._turns.read_accepted(scope, session, patience_s),
+                lambda: self._turns.read_all_stored(scope, session),
                 order.deadline,
             )
         except LithifyError as error:
             return [], [f"the recent turns cannot be read: {error}"]
+        turns, missing = answer.value
         if answer.failure is None:
-            return answer.value, []
-        return answer.value, [f"the very newest turns may be missing: {answer.failure}"]
+            return turns, list(missing)
+        return turns, [f"the very newest turns may be missing: {answer.failure}"]
 
     async def _read_rules(self, order: PromptOrder) -> tuple[Rules, list[str]]:
         """Reads the rules; a hard rule binds even while its source is away or slow."""
@@ -279,7 +282,7 @@ class ContextBuilder:
         return BuiltContext(
             query=order.topic,
             context=context,
-            degraded=[*reasons, *reading.missing, *uncounted, *unread, *untold, *documents.missing],
+            degraded=[*reasons, *reading.missing, *uncounted, *unread, *untold, *documents.complaints],
             generation=reading.rules.generation,
             cached=reading.recalled.cached,
             hidden=shown.ids,

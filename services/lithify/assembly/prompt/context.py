@@ -1,19 +1,24 @@
 """Composes the memory part of a prompt: pure functions of what was read, the clock, the profile and the budget."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lithify.assembly.prompt.conversation import read_conversation, shorten_turns, turn_item
+from lithify.assembly.prompt.conversation import Dialogue, read_conversation, shorten_turns
 from lithify.assembly.prompt.ingredients import Ingredients, Terms
-from lithify.assembly.prompt.selection import admit_doubtful, pick_survivors, rank_candidates, score_candidates
+from lithify.assembly.prompt.selection import (
+    admit_doubtful,
+    find_unplaced,
+    pick_distinct,
+    pick_survivors,
+    rank_candidates,
+    score_candidates,
+)
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.authored import Rule
 from lithify.memory.prompt.composition import (
     Composition,
     Fixed,
     Item,
-    Limit,
     Shortener,
     compose_fixed,
     entry_item,
@@ -23,6 +28,7 @@ from lithify.memory.prompt.composition import (
     total_cost,
 )
 from lithify.memory.prompt.excerpt import Fits, cut_around
+from lithify.memory.prompt.losses import describe_losses
 from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
 from lithify.memory.prompt.ordering import Occasion, order_by_time
 from lithify.memory.prompt.rendering import GUIDANCE, RECALLED, Frames
@@ -39,7 +45,6 @@ from lithify.memory.ranking.scoring import (
 )
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
 from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question, trust_indicator
-from lithify.memory.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +53,14 @@ class PlannedContext:
 
     ingredients: Ingredients
     terms: Terms
+    conversation: Dialogue
     base: tuple[Item, ...]
     fixed: Fixed
     bundle_split: bool
     competing: tuple[Candidate, ...]  # what the tail does not show already, guidance apart
     considered: tuple[Scored, ...]  # after the coarse cut, best first, copies included
     direct: tuple[Scored, ...]  # C2
+    unplaced: frozenset[str]  # ids of what would probably help, but found no place in C2
     advice: tuple[Scored, ...]  # guidance shards, best first
     hops: tuple[Hop, ...]
     temporal: TemporalQuery
@@ -85,24 +92,14 @@ class Context:
     @property
     def reasons(self) -> list[str]:
         """Says everything that was left out for want of room, each reason once with a count; empty means complete."""
-        return [*map(str, self.composition.fixed.budgets.reasons), *describe_cuts(self.composition)]
-
-
-def describe_cuts(composition: Composition) -> Iterator[str]:
-    """Yields what a budget cut or kept out, each with a count."""
-    fixed = composition.fixed
-    recalled = composition.guidance + composition.recalled
-    cuts = Counter(cut.limit for cut in composition.cut)
-    counted = (
-        (sum(item.is_excerpt for item in fixed.tail), "of the newest turns shown as excerpt"),
-        (fixed.missing_turns, "of the newest turns without room"),
-        (cuts[Limit.SOFT], "of the soft rules without room"),
-        (cuts[Limit.GUIDANCE], "of the standing instructions without room"),
-        (sum(item.is_excerpt for item in recalled), "of the memories shown as excerpt"),
-        (cuts[Limit.SUMMARY], "of the memories told by their summary"),
-        (cuts[Limit.RETRIEVAL] + cuts[Limit.DEGRADED], "of the memories without room"),
-    )
-    return (f"{number} {what}" for number, what in counted if number)
+        placed = {item.candidate.id for item in self.projection.order}
+        losses = describe_losses(
+            self.composition,
+            tools=self.planned.conversation.left_out,
+            unplaced=len(self.planned.unplaced - placed),
+            places=self.planned.terms.profile.final_size,
+        )
+        return [*map(str, self.composition.fixed.budgets.reasons), *losses]
 
 
 def compose_context(
@@ -125,9 +122,9 @@ def compose_context(
 def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     """Settles rules and tail, and ranks the memories that compete for the rest."""
     profile = terms.profile
-    ordered, mandatory = read_conversation(ingredients.turns, profile, terms.counter)
-    base = tuple(turn_item(turn, terms.counter) for turn in ordered[len(ordered) - mandatory :])
-    fixed, split = settle_fixed(ingredients, ordered, base, terms)
+    conversation = read_conversation(ingredients.turns, profile, terms.counter)
+    base = tuple(conversation.item(turn, terms.counter) for turn in conversation.mandatory)
+    fixed, split = settle_fixed(ingredients, conversation, base, terms)
     shown = {item.id for item in fixed.tail}
     competing = drop_shown(ingredients.candidates, (), shown)
     # A later instruction that says otherwise retires the earlier one.
@@ -136,16 +133,19 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
     considered = rank_candidates(lend_signals(memories) if profile.durable_authority else memories, ingredients, terms)
     considered = admit_doubtful(considered, memories, ingredients, terms)
-    direct = pick_survivors(considered, ingredients.sources, profile)
+    distinct = pick_distinct(considered, profile)
+    direct = pick_survivors(distinct, ingredients.sources, profile)
     return PlannedContext(
         ingredients=ingredients,
         terms=terms,
+        conversation=conversation,
         base=base,
         fixed=fixed,
         bundle_split=split,
         competing=tuple(memories),
         considered=considered,
         direct=tuple(direct),
+        unplaced=find_unplaced(distinct, direct, profile),
         advice=tuple(distinct_turns(advice)),
         hops=tuple(plan_hops(direct, profile)),
         temporal=temporal_query(ingredients.query, profile),
@@ -167,7 +167,7 @@ def temporal_query(query: str, profile: Profile) -> TemporalQuery:
 
 
 def settle_fixed(
-    ingredients: Ingredients, ordered: Sequence[Turn], base: Sequence[Item], terms: Terms
+    ingredients: Ingredients, conversation: Dialogue, base: Sequence[Item], terms: Terms
 ) -> tuple[Fixed, bool]:
     """Returns the part that needs no retrieval, and whether the tail had to split a bundle."""
     profile, counter = terms.profile, terms.counter
@@ -175,9 +175,15 @@ def settle_fixed(
 
     def grow(target: float, hardcap: float) -> list[Item]:
         nonlocal split
-        tail = select_tail(ordered, lambda t: turn_item(t, counter).cost, m=len(base), target=target, hardcap=hardcap)
+        tail = select_tail(
+            conversation.turns,
+            lambda turn: conversation.item(turn, counter).cost,
+            m=len(base),
+            target=target,
+            hardcap=hardcap,
+        )
         split = tail.bundle_split
-        return [turn_item(turn, counter) for turn in tail.recent]
+        return [conversation.item(turn, counter) for turn in tail.recent]
 
     fixed = compose_fixed(
         terms.tau,

@@ -1,7 +1,7 @@
 """Reads the newest turns of a session as a conversation: what people said, with what tools did in a line each."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
 from lithify.memory.prompt.composition import Item, Shortener, shorten_item, spoken_item
@@ -12,25 +12,44 @@ from lithify.memory.ranking.profile import Profile
 from lithify.memory.turn import Turn, sort_chronologically
 
 
-def read_conversation(turns: Sequence[Turn], profile: Profile, counter: PromptCounter) -> tuple[list[Turn], int]:
-    """Returns what people said, with the newest results of tools among it in a line each, and how many must be shown.
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """What people said, with the newest results of tools among it in a line each."""
 
-    Tools neither count among the mandatory turns nor push them out.
-    """
+    turns: tuple[Turn, ...]
+    count: int  # of the newest ones, which must be shown
+    shortened: frozenset[str]  # ids of the results that are told in part
+    left_out: int  # results between the mandatory turns that have no line
+
+    @property
+    def mandatory(self) -> tuple[Turn, ...]:
+        return self.turns[len(self.turns) - self.count :]
+
+    def item(self, turn: Turn, counter: PromptCounter = ESTIMATOR) -> Item:
+        item = spoken_item(turn, counter.count)
+        return replace(item, is_excerpt=True) if turn.id in self.shortened else item
+
+
+def read_conversation(turns: Sequence[Turn], profile: Profile, counter: PromptCounter) -> Dialogue:
+    """Reads turns as a conversation: tools neither count among the mandatory turns nor push them out."""
     ordered = sort_chronologically(turns)
     spoken = [place for place, turn in enumerate(ordered) if turn.role != TOOL_ROLE]
     wanted = spoken[-profile.tail_turns :]
     start = wanted[0] if wanted else 0
     tools = [place for place in range(start, len(ordered)) if ordered[place].role == TOOL_ROLE]
-    shown = {*spoken, *tools[-profile.tail_turns :]}
-    kept = [tool_line(ordered[place], profile.tool_tokens, counter) for place in sorted(shown)]
-    return kept, sum(place >= start for place in shown)
+    told = tools[-profile.tail_turns :]
+    kept = {place: ordered[place] for place in spoken}
+    kept |= {place: tell_tool(ordered[place], profile.tool_tokens, counter) for place in told}
+    return Dialogue(
+        turns=tuple(kept[place] for place in sorted(kept)),
+        count=sum(place >= start for place in kept),
+        shortened=frozenset(ordered[place].id for place in told if is_shortened(ordered[place], kept[place])),
+        left_out=len(tools) - len(told),
+    )
 
 
-def tool_line(turn: Turn, most: int, counter: PromptCounter) -> Turn:
-    """Tells a tool's call or result in one short line; everything else stays as it was said."""
-    if turn.role != TOOL_ROLE:
-        return turn
+def tell_tool(turn: Turn, most: int, counter: PromptCounter) -> Turn:
+    """Tells a tool's call or result in one line of at most so many tokens."""
     line = " ".join(turn.text.split())
 
     def fits(text: str) -> bool:
@@ -39,8 +58,8 @@ def tool_line(turn: Turn, most: int, counter: PromptCounter) -> Turn:
     return replace(turn, text=line if fits(line) else cut_middle(line, "", fits) or GAP)
 
 
-def turn_item(turn: Turn, counter: PromptCounter = ESTIMATOR) -> Item:
-    return spoken_item(turn, counter.count)
+def is_shortened(turn: Turn, told: Turn) -> bool:
+    return " ".join(turn.text.split()) != told.text
 
 
 def shorten_turns(query: str, counter: PromptCounter) -> Shortener:

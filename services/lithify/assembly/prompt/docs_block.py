@@ -12,6 +12,7 @@ from lithify.docs.block import DocsPart, render_docs_block
 from lithify.docs.query import DocQuery
 from lithify.docs.search import DocResults, DocSearch
 from lithify.events import TenantScope
+from lithify.memory.prompt.losses import name_loss
 
 NOTHING: Final = DocsPart("", 0, (), 0)
 NO_ROOM: Final = "documents were left out: rules and newest turns need the whole budget"
@@ -24,6 +25,12 @@ class PromptDocuments:
     part: DocsPart = NOTHING
     limit: int = 0
     missing: tuple[str, ...] = ()
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Says what could not be had, and how many documents the share of the budget kept out."""
+        is_told = NO_ROOM in self.missing or not self.part.cut
+        return self.missing if is_told else (*self.missing, name_loss(self.part.cut, "documents without room"))
 
     def leave_out(self, reason: str) -> "PromptDocuments":
         """Returns the same without any document, for a reason that is told."""

@@ -1,13 +1,14 @@
 """The newest turns of a session: from Redis, or from the store while Redis is away."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from redis.asyncio import Redis
 
 from lithify.errors import LithifyError
-from lithify.events import Event, TenantScope
+from lithify.events import Event, TenantScope, is_heartbeat
 from lithify.memory.prompt.mark import TOOL_ROLE
 from lithify.memory.prompt.tail import BASE_TURNS
 from lithify.memory.turn import Turn
@@ -19,12 +20,15 @@ from lithify.streams.tail import read_tail
 PAGE: Final = 512
 # Of what people said; the mandatory tail has as many (spec 07).
 ENOUGH: Final = BASE_TURNS
-# The `source_kind` of turns by which a host only shows that it is alive (spec 01 §5).
-HEARTBEAT: Final = "heartbeat"
-# What the older turns of a short list may cost; the newest ones are here already.
-PATIENCE_S: Final = 0.05
 # One past the largest position a turn may have.
 END: Final = 2**53
+
+
+class TurnsRead(NamedTuple):
+    """Turns in the order of speaking, and what could not be read of them."""
+
+    turns: list[Turn]
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +41,34 @@ class RecentTurns:
     limit: int
     family: str = ""  # of the embedding model; without it, accepted turns have no ids of records
 
-    async def read_accepted(self, scope: TenantScope, session: str) -> list[Turn]:
+    async def read_accepted(self, scope: TenantScope, session: str, patience_s: float) -> TurnsRead:
         """Reads turns as they were accepted, embedded or not, without heartbeats. Raises Unavailable if Redis is away.
 
         Where the list holds fewer than `ENOUGH` things that people said, because it was lost, has run out or was filled
-        by tools, the store is asked for what was said before.
+        by tools, the store is asked for what was said before, and `missing` says if it has no answer in time.
         """
         events = await read_tail(self.redis, scope, session, limit=self.limit, partitions=self.partitions)
-        turns = [spoken_turn(event, self.family) for event in events if event.source_kind != HEARTBEAT]
+        turns = [spoken_turn(event, self.family) for event in events if not is_heartbeat(event)]
         if sum(turn.role != TOOL_ROLE for turn in turns) >= ENOUGH:
-            return turns
-        known = {turn.id for turn in turns}
+            return TurnsRead(turns)
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                older = [turn for turn in await self.read_stored(scope, session) if turn.id not in known]
-        except (TimeoutError, LithifyError):
-            return turns  # what the store cannot say, recall complains of
-        return sorted((*older, *turns), key=lambda turn: (turn.seq, turn.ts, turn.id))[-self.limit :]
+            async with asyncio.timeout(patience_s):
+                stored = await self.read_stored(scope, session)
+        except TimeoutError:
+            return TurnsRead(turns, ("earlier turns of this session did not come in time",))
+        except LithifyError as error:
+            return TurnsRead(turns, (f"earlier turns of this session cannot be read: {error}",))
+        return TurnsRead(add_earlier(turns, stored)[-self.limit :])
 
     async def read_stored(self, scope: TenantScope, session: str) -> list[Turn]:
         """Reads turns as embedded: the very newest may be missing. Raises Unavailable if the store is away."""
         records = await self.read_stored_records(scope, session)
         turns = sorted(map(stored_turn, records), key=lambda turn: (turn.seq, turn.id))
         return turns[-self.limit :]
+
+    async def read_all_stored(self, scope: TenantScope, session: str) -> TurnsRead:
+        """Reads what is stored where Redis has no answer."""
+        return TurnsRead(await self.read_stored(scope, session))
 
     async def read_stored_records(self, scope: TenantScope, session: str) -> list[Record]:
         """Reads the newest, compacted or not, at least `limit` of them if there are so many; in no order."""
@@ -79,6 +88,15 @@ class RecentTurns:
             if high - low <= 1:
                 break
         return low
+
+
+def add_earlier(turns: Sequence[Turn], stored: Sequence[Turn]) -> list[Turn]:
+    """Puts stored turns before accepted ones: what the list of the newest does not hold was said before them.
+
+    Positions cannot tell, for a session whose counter was lost counts from 1 again.
+    """
+    known = {turn.id for turn in turns}
+    return [*(turn for turn in stored if turn.id not in known), *turns]
 
 
 def spoken_turn(event: Event, family: str) -> Turn:

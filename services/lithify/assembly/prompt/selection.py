@@ -59,12 +59,23 @@ def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, 
     return tuple(score_pass2(candidates, wanted, terms.profile, now_ms=terms.now_ms, max_access=ingredients.max_access))
 
 
-def pick_survivors(ranked: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
-    """Picks C2, one copy of each turn, of every source its share where the profile knows one."""
-    distinct = put_newest_first(distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked))
+def pick_distinct(ranked: Sequence[Scored], profile: Profile) -> list[Scored]:
+    """Picks one copy of each turn, and puts what is newest before what it says anew."""
+    return put_newest_first(distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked))
+
+
+def pick_survivors(distinct: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:
+    """Picks C2, of every source its share where the profile knows one."""
     if profile.source_share is None:
-        return distinct[: profile.final_size]
+        return list(distinct[: profile.final_size])
     return spread_sources(distinct, sources, profile.final_size, profile.source_share)
+
+
+def find_unplaced(distinct: Sequence[Scored], direct: Sequence[Scored], profile: Profile) -> frozenset[str]:
+    """Returns what is beyond C2 and would help; without a floor nobody knows what would."""
+    if profile.relevance_floor is None or len(distinct) == len(direct):
+        return frozenset()
+    return frozenset(row.candidate.id for row in distinct) - {row.candidate.id for row in direct}
 
 
 def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: int, share: float) -> list[RankedT]:

@@ -6,7 +6,8 @@
 --   session  string  highest position given out in the session; expires by itself, forgetting deletes it
 --   turns    stream  accepted events of the partition; the janitor trims it
 --   tail     list    newest raw turns of the session; bounded here, expires by itself, forgetting deletes it
--- ARGV: now in ms, receipt TTL, session TTL, tail TTL (s), tail length; then per item digest, envelope, position or ''
+-- ARGV: now in ms, receipt TTL, session TTL, tail TTL (s), tail length; then per item digest, envelope, position or '',
+--   and whether it enters the tail, '1' or ''
 -- Returns 'status stream-id position ...' in one string, since parsing nested replies costs clients more than all of
 -- this; for a duplicate or a conflict the id and position are those of the first acceptance.
 
@@ -24,7 +25,7 @@ end
 
 for item = 0, #KEYS / 4 - 1 do
   local receipt, session, turns, tail = unpack(KEYS, item * 4 + 1, item * 4 + 4)
-  local digest, envelope, given = unpack(ARGV, item * 3 + 6, item * 3 + 8)
+  local digest, envelope, given, shown = unpack(ARGV, item * 4 + 6, item * 4 + 9)
   local seen = redis.call('HMGET', receipt, 'digest', 'stream_id', 'seq')
 
   if seen[1] then
@@ -34,10 +35,12 @@ for item = 0, #KEYS / 4 - 1 do
     local position = tonumber(given) or last + 1
     local seq = digits(position)
     highest[session] = math.max(last, position)
-    tails[tail] = true
 
     local stream_id = redis.call('XADD', turns, '*', 'event', envelope, 'seq', seq)
-    redis.call('RPUSH', tail, seq .. ' ' .. envelope)
+    if shown == '1' then
+      redis.call('RPUSH', tail, seq .. ' ' .. envelope)
+      tails[tail] = true
+    end
     redis.call('HSET', receipt, 'digest', digest, 'stream_id', stream_id, 'seq', seq, 'accepted_at', now)
     redis.call('EXPIRE', receipt, receipt_ttl)
     result('accepted', stream_id, seq)
