@@ -6,12 +6,13 @@ import pytest
 from redis.asyncio import Redis
 
 from lithify.assembly.prompt.recent_turns import RecentTurns
+from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.events.scope import DEFAULT_TENANT, SHARED
 from lithify.store import VectorStore
 from lithify.streams import keys
 from lithify.streams.generations import bump, durable_subject
-from tests.contract.assembly_parts import CALLER, NOW, SEEDED, Scene, open_scene, recalled
+from tests.contract.assembly_parts import CALLER, NOW, SEEDED, TAIL_TURNS, Scene, open_scene, recalled
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 
@@ -161,6 +162,54 @@ async def test_the_newest_stored_turns_of_a_long_session_are_found_whatever_thei
         await scene.remember(f"turn {n}", f"e{n}", session="long", seq=n * 1000 + 7)
     turns = await recent.read_stored(TenantScope(DEFAULT_TENANT, "ada", shared=True), "long")
     assert [turn.id for turn in turns] == [f"e{n}" for n in range(592, 600)]
+
+
+async def test_a_lost_tail_is_read_from_the_store(scene: Scene) -> None:
+    for n in range(6):
+        await scene.remember(f"said {n}", f"e{n}", session="now", seq=n + 1, ts=NOW - 100 + n)
+    answer = await scene.assemble("x")
+    assert [entry.text for entry in answer.blocks[0].entries] == [f"said {n}" for n in range(6)]
+    assert answer.degraded == []
+
+
+async def test_what_is_said_after_a_loss_stands_behind_what_was_stored_though_positions_begin_anew(
+    scene: Scene,
+) -> None:
+    for n in range(70):
+        await scene.remember(f"said {n}", f"e{n}", session="now", seq=n + 1, ts=NOW - 100 + n)
+    await scene.say("said last", "e99")
+    tail = (await scene.assemble("x")).blocks[0].entries
+    assert [entry.text for entry in tail][-4:] == ["said 67", "said 68", "said 69", "said last"]
+
+
+async def test_a_tail_full_of_tool_output_is_filled_from_the_store(scene: Scene) -> None:
+    for n in range(4):
+        await scene.remember(f"said {n}", f"e{n}", session="now", seq=n + 1, ts=NOW - 100 + n)
+    for n in range(TAIL_TURNS + 1):
+        await scene.say(f"row {n}", f"r{n}", role="tool")
+    answer = await scene.assemble("x")
+    tail = [entry.text for entry in answer.blocks[0].entries]
+    assert tail[:4] == [f"said {n}" for n in range(4)]
+    assert len(tail) == 8
+
+
+@pytest.mark.parametrize("failure", [Unavailable("away"), None], ids=["away", "slow"])
+async def test_a_short_tail_says_if_the_store_had_no_answer(scene: Scene, failure: Unavailable | None) -> None:
+    await scene.say("said last", "e99")
+    scene.store.failure = failure
+    scene.store.hangs = failure is None
+    answer = await scene.assemble("x", deadline_ms=200)
+    assert [entry.text for entry in answer.blocks[0].entries] == ["said last"]
+    assert any("earlier turns of this session" in reason for reason in answer.degraded)
+    scene.store.hangs = False
+
+
+async def test_a_tail_that_holds_enough_asks_nobody_else(scene: Scene) -> None:
+    for n in range(4):
+        await scene.say(f"said {n}", f"e{n}")
+    scene.store.calls.clear()
+    await scene.assemble("")
+    assert [name for name, _ in scene.store.calls if name in ("scroll", "count")] == []
 
 
 async def test_no_user_and_no_tenant_shares_a_tail(scene: Scene) -> None:

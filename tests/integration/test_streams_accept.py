@@ -184,3 +184,14 @@ async def test_the_number_of_partitions_cannot_change_under_the_data(redis: Redi
     await pin_partitions(redis, 4)
     with pytest.raises(Misconfigured, match="cannot be 8: this Redis holds data in 4 partitions"):
         await pin_partitions(redis, 8)
+
+
+async def test_heartbeats_have_a_receipt_and_a_position_but_no_place_in_the_tail(redis: Redis) -> None:
+    spoken = turn("e1")
+    beats = [replace(turn(f"b{n}"), source_kind=kind) for n, kind in enumerate(("heartbeat", "Heartbeat"))]
+    results = await producer(redis).accept([(event, "d") for event in (spoken, *beats, turn("e2"))])
+    assert [(result.status, result.seq) for result in results] == [("accepted", seq) for seq in (1, 2, 3, 4)]
+    assert [event.event_id for event in await read_tail(redis, SCOPE, "s", 10, partitions=1)] == ["e1", "e2"]
+    receipt = await Receipts(redis).read("default", "b0")
+    assert receipt is not None
+    assert receipt["seq"] == "2"

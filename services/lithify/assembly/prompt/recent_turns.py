@@ -33,7 +33,7 @@ class TurnsRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecentTurns:
-    """Reads at most `limit` of the newest turns of a session."""
+    """Reads at most `limit` of the newest turns of a session from each place that has them."""
 
     redis: Redis
     store: VectorStore
@@ -58,7 +58,7 @@ class RecentTurns:
             return TurnsRead(turns, ("earlier turns of this session did not come in time",))
         except LithifyError as error:
             return TurnsRead(turns, (f"earlier turns of this session cannot be read: {error}",))
-        return TurnsRead(add_earlier(turns, stored)[-self.limit :])
+        return TurnsRead(add_earlier(turns, stored))
 
     async def read_stored(self, scope: TenantScope, session: str) -> list[Turn]:
         """Reads turns as embedded: the very newest may be missing. Raises Unavailable if the store is away."""

@@ -3,7 +3,7 @@
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from lithify.memory.lexical.word_lists import STOP_WORDS
@@ -15,17 +15,25 @@ GAP: Final = "[…]"
 Fits = Callable[[str], bool]
 Span = tuple[int, int]
 
-_END = re.compile(r"[.!?…؟।]+[\"'”’)\]]*\s+|[。！？]+[\"”’」』）]*\s*|\s*[\n\r\u2028\u2029]\s*")
-_SPACE = re.compile(r"\s")
+# Every part of it fails at once or matches, so that no text takes more than one pass.
+_END = re.compile(r"(?<=[.!?…؟।])[\"'”’)\]]{0,4}\s+|[。！？]+[\"”’」』）]*\s*|[\n\r\u2028\u2029]\s*")
 # Characters of the longest piece that is tried first, and of the shortest; a piece is a sentence where it can be.
 _LONGEST: Final = 240
 _SHORTEST: Final = 6
+# Characters that are read closely, and of the stretches of which a longer text keeps its best ones.
+_READABLE: Final = 48_000
+_STRETCH: Final = 4_000
 # How much of a match a piece keeps for each piece between them.
 _FADING: Final = 0.6
 _WORD_CHARS: Final = 4  # of a word decide; endings differ between a question and its answer
+_BEST: Final = 8  # pieces of which smaller ones are made
 _MISSES: Final = 3  # pieces in a row that do not fit end the search for smaller ones
 _JOINER: Final = "\u200d"
 _VIRAMA: Final = 9
+# Code points of what a reader sees as one character; a longer heap of marks is no writing, and may be split.
+_CHARACTER: Final = 64
+
+Rank = Callable[[str, Sequence[Span], str], list[int]]
 
 
 def cut_around(text: str, query: str, fits: Fits) -> str | None:
@@ -33,28 +41,42 @@ def cut_around(text: str, query: str, fits: Fits) -> str | None:
 
     Without a match it begins where the text does.
     """
-    return _cut(text, fits, lambda pieces: _rank_matches(text, pieces, query))
+    return _cut(text, query, fits, _rank_matches)
 
 
 def cut_middle(text: str, query: str, fits: Fits) -> str | None:
     """Returns the beginning and the end of a text, and of the rest what matches the query; None if nothing fits."""
-    return _cut(text, fits, lambda pieces: _rank_ends(text, pieces, query))
+    return _cut(text, query, fits, _rank_ends)
 
 
-def _cut(text: str, fits: Fits, rank: Callable[[Sequence[Span]], list[int]]) -> str | None:
+def _cut(text: str, query: str, fits: Fits, rank: Rank) -> str | None:
+    stretches = _find_stretches(text, query, rank)
     size = _LONGEST
     while size >= _SHORTEST:
-        pieces = list(find_pieces(text, size))
-        if chosen := _choose(text, pieces, rank(pieces), fits):
+        pieces = [piece for start, end in stretches for piece in _cut_stretch(text, start, end, size)]
+        ranked = rank(text, pieces, query)
+        if chosen := _choose(text, pieces, ranked, fits):
             return _render(text, pieces, chosen)
+        # None of them fits: what does is a part of the best.
+        stretches = sorted(pieces[index] for index in ranked[:_BEST])
         size //= 2
     return None
 
 
+def _find_stretches(text: str, query: str, rank: Rank) -> list[Span]:
+    """Returns what is read closely: all of a text, or the best parts of a very long one, in their order."""
+    if len(text) <= _READABLE:
+        return [(0, len(text))]
+    parts = list(_halve(text, 0, len(text), _STRETCH))
+    return [parts[place] for place in sorted(rank(text, parts, query)[: _READABLE // _STRETCH])]
+
+
 def _choose(text: str, pieces: Sequence[Span], ranked: Sequence[int], fits: Fits) -> set[int]:
-    chosen: set[int] = set()
+    """Returns the best pieces that fit together."""
+    count = _count_fitting(text, pieces, ranked, fits)
+    chosen = set(ranked[:count])
     misses = 0
-    for index in ranked:
+    for index in ranked[count:]:
         if fits(_render(text, pieces, chosen | {index})):
             chosen.add(index)
             misses = 0
@@ -65,29 +87,43 @@ def _choose(text: str, pieces: Sequence[Span], ranked: Sequence[int], fits: Fits
     return chosen
 
 
-def _render(text: str, pieces: Sequence[Span], chosen: set[int]) -> str:
+def _count_fitting(text: str, pieces: Sequence[Span], ranked: Sequence[int], fits: Fits) -> int:
+    """Returns how many of the best pieces fit, found by doubling and halving: each trial renders all of them."""
+    low, step = 0, 1
+    while low + step <= len(ranked) and fits(_render(text, pieces, ranked[: low + step])):
+        low += step
+        step *= 2
+    while step > 1:
+        step //= 2
+        if low + step <= len(ranked) and fits(_render(text, pieces, ranked[: low + step])):
+            low += step
+    return low
+
+
+def _render(text: str, pieces: Sequence[Span], chosen: Iterable[int]) -> str:
     """Joins the chosen pieces in their order, with a mark wherever something is left out."""
-    parts: list[str] = []
-    last = -1
-    for index in sorted(chosen):
-        start, end = pieces[index]
-        if index == last + 1:
-            parts.append(text[start:end])
+    runs: list[Span] = []
+    for start, end in sorted(pieces[index] for index in chosen):
+        if runs and runs[-1][1] == start:
+            runs[-1] = (runs[-1][0], end)
         else:
-            parts.extend((f" {GAP} ", text[start:end].lstrip()))
-        last = index
-    if last < len(pieces) - 1:
-        parts.append(f" {GAP}")
-    return re.sub(rf"\s+(?=\{GAP})", " ", "".join(parts)).strip()
+            runs.append((start, end))
+    shown = [text[start:end].strip() for start, end in runs]
+    before = [GAP] if runs and runs[0][0] > 0 else []
+    behind = [GAP] if runs and runs[-1][1] < len(text) else []
+    return " ".join([*before, f" {GAP} ".join(shown), *behind])
 
 
 def find_pieces(text: str, size: int) -> Iterator[Span]:
     """Yields the sentences and lines of a text, which together are all of it, none longer than about `size`."""
-    start = 0
-    for end in (*(match.end() for match in _END.finditer(text)), len(text)):
-        if end > start:
-            yield from _halve(text, start, end, size)
-            start = end
+    return _cut_stretch(text, 0, len(text), size)
+
+
+def _cut_stretch(text: str, start: int, end: int, size: int) -> Iterator[Span]:
+    for stop in (*(match.end() for match in _END.finditer(text, start, end)), end):
+        if stop > start:
+            yield from _halve(text, start, stop, size)
+            start = stop
 
 
 def _halve(text: str, start: int, end: int, size: int) -> Iterator[Span]:
@@ -103,21 +139,21 @@ def _halve(text: str, start: int, end: int, size: int) -> Iterator[Span]:
 def _find_cut(text: str, start: int, end: int) -> int:
     """Returns the last place up to `end` where a word ends, else where no character as it is seen is split."""
     for at in range(end, start + (end - start) // 2, -1):
-        if _SPACE.match(text[at - 1]):
+        if text[at - 1].isspace():
             return at
     at = end
-    while at > start and is_joint(text, at):
+    while at > start and end - at < _CHARACTER and is_joint(text, at, start):
         at -= 1
-    if at > start:
+    if at > start and end - at < _CHARACTER:
         return at
     at = end
-    while at < len(text) and is_joint(text, at):
+    while at < len(text) and at - end < _CHARACTER and is_joint(text, at, start):
         at += 1
     return at
 
 
-def is_joint(text: str, at: int) -> bool:
-    """Says whether a cut before this character would split what a reader sees as one."""
+def is_joint(text: str, at: int, start: int = 0) -> bool:
+    """Says whether a cut before this character would split what a reader sees as one; `start` is a sound cut."""
     before, after = text[at - 1], text[at]
     if after == _JOINER or before == _JOINER or before + after == "\r\n":
         return True
@@ -125,16 +161,16 @@ def is_joint(text: str, at: int) -> bool:
         return True
     if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f" or "\u1160" <= after <= "\u11ff":
         return True
-    return _is_flag(before) and _is_flag(after) and _count_flags(text, at) % 2 == 1
+    return _is_flag(before) and _is_flag(after) and _count_flags(text, start, at) % 2 == 1
 
 
 def _is_flag(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
-def _count_flags(text: str, at: int) -> int:
+def _count_flags(text: str, start: int, at: int) -> int:
     count = 0
-    while at > count and _is_flag(text[at - count - 1]):
+    while at - count > start and _is_flag(text[at - count - 1]):
         count += 1
     return count
 
