@@ -16,7 +16,7 @@ from lithify.evaluation.workplace import Workplace
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.fusion import RankedHit, fuse_ranks
 from lithify.memory.ranking.passages import ALONE
-from lithify.memory.ranking.profile import SEED, Profile
+from lithify.memory.ranking.profile import NO_RENEWAL, SEED, Profile
 from lithify.settings import Settings
 from lithify.telemetry.progress import Progress
 
@@ -47,7 +47,7 @@ def make_variants(base: Profile) -> Iterator[Variant]:
             yield Variant(f"without {signal}", drop_signal(base, signal))
     alone = replace(base, window=ALONE)
     yield Variant("without the turns around a hit", alone)
-    yield Variant("without decay when the latest is asked for", replace(base, latest_half_life_days=None))
+    yield Variant("without the newer hit first", replace(base, renewal=NO_RENEWAL))
     yield Variant(f"with MMR, λ = {MMR_LAMBDA}", replace(base, mmr_lambda=MMR_LAMBDA))
     decayed = replace(base, decay_half_life_days=HALF_LIFE_DAYS)
     yield Variant(f"with decay, half-life {HALF_LIFE_DAYS:.0f} days", decayed)

@@ -133,7 +133,7 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
     considered = rank_candidates(lend_signals(memories) if profile.durable_authority else memories, ingredients, terms)
     considered = admit_doubtful(considered, memories, ingredients, terms)
-    distinct = pick_distinct(considered, profile)
+    distinct = pick_distinct(considered, ingredients.query, profile)
     direct = pick_survivors(distinct, ingredients.sources, profile)
     return PlannedContext(
         ingredients=ingredients,
@@ -262,7 +262,7 @@ def occasion_of(candidate: Candidate) -> Occasion:
         session=candidate.session,
         seq=candidate.seq,
         turn=candidate.source_turn,
-        superseded_by=candidate.successor or candidate.superseded_by,
+        superseded_by=candidate.successor or candidate.superseded_by or candidate.renewed_by,
     )
 
 

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.cues import asks_about_self, asks_for_latest, keywords
+from lithify.memory.ranking.cues import asks_about_self, keywords
 from lithify.memory.ranking.duplicates import Ranked, distinct_turns
 from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.renewal import put_newer_first
 from lithify.memory.ranking.scoring import (
     Scored,
     coarse_cut,
-    fade_older,
     let_durable_stand,
     put_newest_first,
     score_pass2,
@@ -23,18 +23,13 @@ RankedT = TypeVar("RankedT", bound=Ranked)
 
 
 def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
-    """Ranks in both passes of spec 08: the coarse cut, then every survivor with its components, best first.
-
-    Where the question asks for what holds now, older memories fade as they do in a search.
-    """
+    """Ranks in both passes of spec 08: the coarse cut, then every survivor with its components, best first."""
     if not candidates:
         return ()
     ranked = score_candidates(coarse_cut(candidates, terms.profile, terms.floor), ingredients, terms)
     if terms.profile.relevance_floor is None and terms.floor is not None:
         ranked = tuple(row for row in ranked if row.score >= terms.floor)
-    if not asks_for_latest(ingredients.query):
-        return ranked
-    return tuple(fade_older(ranked, terms.profile.latest_half_life_days))
+    return ranked
 
 
 def admit_doubtful(
@@ -59,9 +54,10 @@ def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, 
     return tuple(score_pass2(candidates, wanted, terms.profile, now_ms=terms.now_ms, max_access=ingredients.max_access))
 
 
-def pick_distinct(ranked: Sequence[Scored], profile: Profile) -> list[Scored]:
-    """Picks one copy of each turn, and puts what is newest before what it says anew."""
-    return put_newest_first(distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked))
+def pick_distinct(ranked: Sequence[Scored], query: str, profile: Profile) -> list[Scored]:
+    """Picks one copy of each turn, and puts what is newest before what it says anew, as a search does."""
+    distinct = distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked)
+    return put_newest_first(put_newer_first(distinct, query, profile.renewal))
 
 
 def pick_survivors(distinct: Sequence[Scored], sources: Mapping[str, str], profile: Profile) -> list[Scored]:

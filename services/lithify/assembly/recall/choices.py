@@ -10,11 +10,10 @@ from lithify.assembly.recall.retrieval import FoundMemories
 from lithify.assembly.schema import SearchRequest
 from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.candidate import Candidate
-from lithify.memory.ranking.cues import asks_for_latest
 from lithify.memory.ranking.duplicates import RELEVANCE_SHARE, Passage, diversify, relative_relevance
 from lithify.memory.ranking.fusion import DEFAULT_WEIGHTS, Fused, RankedHit, fuse_ranks, fuse_weighted
 from lithify.memory.ranking.passages import ALONE
-from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.profile import NO_RENEWAL, Profile
 from lithify.memory.ranking.recency import HALF_LIFE_DAYS
 from lithify.memory.ranking.scoring import HybridScored, fade_older, score_hybrid
 from lithify.store import Hit
@@ -25,10 +24,11 @@ FusedTurns = Mapping[SourceTurn, Fused]
 def apply_choices(profile: Profile, request: SearchRequest) -> Profile:
     """Returns the profile as this search wants it; what the request leaves open stays.
 
-    A question for the latest lets memories fade by itself, unless the request says how, or that they shall not.
+    A question about the present puts the newer of two hits first by itself, unless the request says that age shall not
+    count.
     """
-    half_life = profile.latest_half_life_days if asks_for_latest(request.query) else None
-    half_life = half_life or profile.decay_half_life_days
+    half_life = profile.decay_half_life_days
+    renewal = NO_RENEWAL if request.decay is False else profile.renewal
     if request.decay is not None:
         half_life = (request.half_life_days or HALF_LIFE_DAYS) if request.decay else None
     share = profile.mmr_lambda
@@ -37,7 +37,7 @@ def apply_choices(profile: Profile, request: SearchRequest) -> Profile:
         share = asked if request.mmr else None
     # Lists are fused of records by themselves; the turns around them belong to the signals of the profile.
     window = profile.window if request.fusion is None else ALONE
-    return replace(profile, decay_half_life_days=half_life, mmr_lambda=share, window=window)
+    return replace(profile, decay_half_life_days=half_life, renewal=renewal, mmr_lambda=share, window=window)
 
 
 def score_found(found: FoundMemories, request: SearchRequest, profile: Profile, now_ms: int) -> list[HybridScored]:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -26,13 +27,13 @@ from lithify.assembly.recall.legs import (
 )
 from lithify.assembly.recall.levels import SearchLevel
 from lithify.assembly.recall.memory_sizes import MemorySizes
-from lithify.assembly.recall.signals import PassageQuery, bare_signals, judge_bare, passage_signals
+from lithify.assembly.recall.signals import PassageQuery, bare_signals, judge_bare, make_imprint, passage_signals
 from lithify.assembly.recall.surroundings import Surroundings, find_surroundings, read_around
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.memory.ranking.candidate import Candidate, Scope, read_candidate
+from lithify.memory.ranking.candidate import Candidate, Imprint, Scope, read_candidate
 from lithify.memory.ranking.duplicates import drop_stand_ins
 from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION, Calibration
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
@@ -45,6 +46,8 @@ from lithify.store.memory_record import COLLECTION, MemoryRecord
 
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
 PASSAGE_TIER: Final = TIER_NAMES[1]
+
+NO_IMPRINTS: Final[Mapping[str, Imprint]] = MappingProxyType({})
 
 LATE_STORE: Final = "stored memories did not answer in time"
 LATE_VECTOR: Final = "the meaning of the query did not come in time; memories were found by their words alone"
@@ -302,14 +305,22 @@ def unite_passages(
     memories = {record.id: MemoryRecord.from_payload(record.payload) for record in records}
     levels = [next(number for number, level in enumerate(around) if level.holds(record)) for record in records]
     signals = passage_signals(asked, records, list(memories.values()), query.window, levels=levels, judge=judge)
-    return gather_candidates(query, memories, share_turn_signals(signals, memories))
+    imprints = {record.id: make_imprint(asked, record) for record in records}
+    return gather_candidates(query, memories, share_turn_signals(signals, memories), imprints)
 
 
 def gather_candidates(
-    query: RecallQuery, memories: Mapping[str, MemoryRecord], signals: Mapping[str, Signals]
+    query: RecallQuery,
+    memories: Mapping[str, MemoryRecord],
+    signals: Mapping[str, Signals],
+    imprints: Mapping[str, Imprint] = NO_IMPRINTS,
 ) -> FoundMemories:
+    """Makes the records compete; those that were replaced as summaries do not."""
     standing = {key: memory for key, memory in memories.items() if memory.active or memory.kind == "turn"}
-    candidates = [make_candidate(key, memory, query.session, signals[key]) for key, memory in standing.items()]
+    candidates = [
+        replace(make_candidate(key, memory, query.session, signals[key]), imprint=imprints.get(key))
+        for key, memory in standing.items()
+    ]
     covered = {key: memory.source_ids for key, memory in standing.items()}
     return FoundMemories(drop_stand_ins(candidates, covered), standing)
 

@@ -15,6 +15,7 @@ from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
 from lithify.memory.ranking.duplicates import distinct_turns
 from lithify.memory.ranking.profile import Profile
+from lithify.memory.ranking.renewal import put_newer_first
 from lithify.memory.ranking.scoring import HybridScored, let_durable_stand, put_newest_first
 from lithify.store import LEXICAL, Where
 
@@ -82,7 +83,7 @@ def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, n
     ranked = score_found(found, request, chosen, now_ms)
     ranked = distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked)
     ranked = let_fade(ranked, chosen.decay_half_life_days)
-    ranked = put_newest_first(ranked)
+    ranked = put_newest_first(put_newer_first(ranked, request.query, chosen.renewal))
     ranked = [row for row in ranked if hit_score(row) >= request.min_score]
     if chosen.mmr_lambda is None:
         return ranked[: request.limit]

@@ -8,6 +8,8 @@ import numpy as np
 
 from lithify.assembly.recall.evidence import Judge, Material, judge_records
 from lithify.memory.bounds import FloatArray
+from lithify.memory.lexical.analyser import date_dimensions
+from lithify.memory.ranking.candidate import Imprint
 from lithify.memory.ranking.cues import asks_something, asks_when, is_said_by, name_words, substance
 from lithify.memory.ranking.fusion import relative_scores
 from lithify.memory.ranking.passages import (
@@ -147,6 +149,13 @@ def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[floa
     [(_, previous)] = find_neighbours(places, PREVIOUS)
     answered = [*map(float, asking), 0.0]
     return [None if place is None else answered[turn] for place, turn in zip(places, previous.tolist(), strict=True)]
+
+
+def make_imprint(query: PassageQuery, record: Record) -> Imprint:
+    """Returns what the record says, as other records are compared with it; its date is no part of that."""
+    words = frozenset(record.lexical.indices if record.lexical else ()) - date_dimensions()
+    vector = record.vectors.get(query.tier)
+    return Imprint(None if vector is None else np.asarray(vector), words, words.intersection(query.words))
 
 
 def place_of(memory: MemoryRecord) -> Place | None:

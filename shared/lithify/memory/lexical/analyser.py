@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import blake2b
 from itertools import chain
 
@@ -84,6 +85,14 @@ def token_index(token: str) -> int:
     """Returns the token's dimension, an unsigned 32-bit number that is the same on every machine."""
     digest = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big")
+
+
+@cache
+def date_dimensions() -> frozenset[int]:
+    """Returns the dimensions that dates add to texts: days, months and the years of a century."""
+    days = " ".join(map(str, range(1, 32)))
+    years = " ".join(map(str, range(1990, 2091)))
+    return frozenset(LexicalAnalyser().query_vector(f"{days} {' '.join(_MONTHS)} {years}")[0])
 
 
 def _chunks(text: str) -> list[str]:

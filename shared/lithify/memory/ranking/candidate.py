@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from lithify.memory.bounds import is_number, number_or
+from lithify.memory.bounds import FloatArray, is_number, number_or
 from lithify.memory.ranking.relevance import Signals
 
 
@@ -52,6 +52,14 @@ class Kind(StrEnum):
 _KINDS = {kind.value: kind for kind in Kind}
 
 
+class Imprint(NamedTuple):
+    """What a record says, as it is compared with what another says."""
+
+    vector: FloatArray | None  # its meaning
+    words: frozenset[int]  # the dimensions of its words, its date left out
+    asked: frozenset[int]  # those of them that the question has
+
+
 # Not frozen, for the same reason as `Signals`.
 @dataclass(slots=True, unsafe_hash=True)
 class Candidate:
@@ -75,6 +83,8 @@ class Candidate:
     since: float | None = None  # of a summary, when the first of its turns was said; milliseconds
     superseded_by: str | None = None  # id of the memory that says the same anew
     successor: str | None = None  # the turn of that memory, which its copies share
+    imprint: Imprint | None = field(default=None, compare=False, repr=False)  # None where only hits were read
+    renewed_by: str | None = field(default=None, compare=False)  # id of a newer one that may say the same anew
 
 
 class StoredMemory(Protocol):

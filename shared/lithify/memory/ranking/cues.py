@@ -11,12 +11,6 @@ _ASKS_WHEN = re.compile(
     r"|\b(?:which|what) (?:date|day|week|month|year|time)\b",
     re.IGNORECASE,
 )
-# "Recently" and "last" are left out: they date an event, and do not ask for the newest one.
-_ASKS_LATEST = re.compile(
-    r"\b(?:latest|newest|most recent|most recently|up[- ]to[- ]date|as of now|current|currently|now|still|these days"
-    r"|nowadays|at the moment|anymore|any more|any longer)\b",
-    re.IGNORECASE,
-)
 # Whoever says "how do I" or "can I" asks about the world; "where do I" asks about himself.
 _ASKS_HOW = r"(?<!\bhow do )(?<!\bhow can )(?<!\bhow should )(?<!\bhow would )(?<!\bhow could )(?<!\bcan )(?<!\bmay )"
 _ABOUT_SELF = re.compile(
@@ -49,10 +43,6 @@ def asks_when(query: str) -> bool:
     return _ASKS_WHEN.search(query) is not None
 
 
-def asks_for_latest(query: str) -> bool:
-    return _ASKS_LATEST.search(query) is not None
-
-
 def asks_about_self(query: str, user: str) -> bool:
     """Returns whether somebody asks about himself, in the first person or by the name that is his id."""
     named = name_words(user)
@@ -78,6 +68,12 @@ def is_said_by(text: str, asked: frozenset[str]) -> bool:
     """Returns whether the text opens with a speaker, as in "Ada: hello", of whom the query speaks."""
     speaker = _SPEAKER.match(text)
     return speaker is not None and not asked.isdisjoint(_WORD.findall(speaker.group(1).lower()))
+
+
+def speaker_of(text: str) -> str | None:
+    """Returns who speaks, where a text opens with it, as in "Ada: hello"."""
+    speaker = _SPEAKER.match(text)
+    return None if speaker is None else speaker.group(1).lower()
 
 
 def words(text: str) -> list[str]:

@@ -31,7 +31,6 @@ from lithify.memory.ranking.candidate import (
     PerScope,
 )
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
-from lithify.memory.ranking.recency import HALF_LIFE_DAYS
 from lithify.memory.ranking.relevance import COSINE_ONLY, RECALL_WEIGHTS, RelevanceWeights
 
 SMALLEST_HOP = 1e-6  # keeps the attenuation inside the open interval (0, 1)
@@ -58,6 +57,28 @@ class HybridWeights(NamedTuple):
 
 
 HYBRID_WEIGHTS = HybridWeights()
+
+
+class RenewalWeights(NamedTuple):
+    """What counts as a sign that a newer hit states an older one anew, and from which sum on it goes first.
+
+    Chosen on pairs of statements, and so that questions about long conversations lose nothing (docs/gating.md).
+    """
+
+    meaning: Share = 0.25  # their cosine
+    words: Share = 0.55  # the share of their words that is common, of the shorter one
+    change: Share = 0.2  # the newer tells of a change
+    lost: Share = 0.06  # taken off for each word of the question, from the second on, that only the older has
+    least: Share = 0.2  # sum that is enough for two that stand nearly alone
+    certain: Share = 0.5  # and among many, if the asker speaks of themselves
+    alike: Share = 0.14  # sum from which hits are counted as speaking of the same; enough if the latest is asked for
+    crowd: Count = 4  # so many others may speak of the same
+    comparable: Share = 0.4  # of the older one's chance to help, what the newer needs
+    depth: Count = 10  # hits that may change places; 0: none
+    breadth: Count = 20  # hits that are looked at
+
+
+NO_RENEWAL = RenewalWeights(depth=0)
 
 
 class TemporalWeights(NamedTuple):
@@ -126,7 +147,7 @@ class Profile:
     hop_floor: Share = 0.15  # θ_hop
     mmr_lambda: Share | None = None  # unset: no diversity step
     decay_half_life_days: Positive | None = None  # unset: no time decay
-    latest_half_life_days: Positive | None = None  # the same, for queries that ask for the latest
+    renewal: RenewalWeights = NO_RENEWAL  # which newer hit goes before an older one, unmarked
     # how the budget is divided
     budget_fraction: Share = 0.25  # τ as a share of the host's token budget
     hard_fraction: Share | None = None  # α1; unset: no reserve check
@@ -229,7 +250,7 @@ RECALL = Profile(
     authority_rate=0.0,
     # The lexical signal already weighs words by rarity and stem; literal coverage would count "the" again.
     kappa=0.0,
-    latest_half_life_days=HALF_LIFE_DAYS,
+    renewal=RenewalWeights(),
     # Hosts that ask for a budget mean the memory part, not their whole window.
     budget_fraction=1.0,
     # A word like "after" does not make a question one about time; and what three picks leave free is not left empty.
@@ -258,7 +279,6 @@ def _clean_search(profile: Profile) -> Profile:
         doubt_floor=_share(profile.doubt_floor, SEED.doubt_floor),
         relevance_floor=None if profile.relevance_floor is None else _share(profile.relevance_floor, 0.0),
         decay_half_life_days=_half_life("decay_half_life_days", profile.decay_half_life_days),
-        latest_half_life_days=_half_life("latest_half_life_days", profile.latest_half_life_days),
         mmr_lambda=None if profile.mmr_lambda is None else _share(profile.mmr_lambda, 1.0),
     )
 

@@ -4,7 +4,6 @@ import pytest
 
 from lithify.memory.ranking.cues import (
     asks_about_self,
-    asks_for_latest,
     asks_something,
     asks_when,
     is_said_by,
@@ -62,16 +61,6 @@ def test_who_asks_about_himself_is_recognised(query: str) -> None:
 )
 def test_questions_about_the_world_are_not_about_oneself(query: str) -> None:
     assert not asks_about_self(query, "ada")
-
-
-@pytest.mark.parametrize("query", ["What is the latest plan?", "her MOST RECENT job", "newest address", "as of now"])
-def test_questions_for_the_latest_are_recognised(query: str) -> None:
-    assert asks_for_latest(query)
-
-
-@pytest.mark.parametrize("query", ["What did she do recently?", "the last time we met", "What happened later?"])
-def test_dating_an_event_is_not_asking_for_the_latest(query: str) -> None:
-    assert not asks_for_latest(query)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.unit.memory.candidate_samples import NOW, PROFILES, candidate, wild_n
 def test_the_seed_keeps_the_constants_of_the_sources() -> None:
     assert SEED.relevance == RelevanceWeights(1.0, *[0.0] * (len(RelevanceWeights._fields) - 1))
     assert (SEED.window, SEED.dense_by_maximum, SEED.raw_history) == (ALONE, False, False)
-    assert (SEED.mmr_lambda, SEED.decay_half_life_days, SEED.latest_half_life_days) == (None, None, None)
+    assert (SEED.mmr_lambda, SEED.decay_half_life_days, SEED.renewal.depth) == (None, None, 0)
     assert SEED.hybrid == (0.7, 0.2, 0.1)
     assert SEED.authority == (0.5, 0.2, 0.3)
     assert SEED.temporal == (0.6, 0.2, 0.2)
@@ -134,7 +134,6 @@ def test_a_larger_budget_asks_for_more_hits_within_bounds() -> None:
         (replace(SEED, tail_fraction=math.nan), "tail_fraction=nan"),
         (replace(SEED, decay_half_life_days=0.0), "decay_half_life_days"),
         (replace(SEED, decay_half_life_days=math.inf), "decay_half_life_days"),
-        (replace(SEED, latest_half_life_days=-1.0), "latest_half_life_days"),
     ],
 )
 def test_impossible_budgets_are_refused(profile: Profile, name: str) -> None:

@@ -1,0 +1,49 @@
+import pytest
+
+from lithify.memory.ranking.tenses import asks_for_latest, asks_for_past, tells_of_change
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What is the latest plan?",
+        "her MOST RECENT job",
+        "newest address",
+        "as of now",
+        "What is my current rent?",
+        "Where do I live now?",
+        "Do I still play tennis?",
+        "Wo wohne ich jetzt?",
+        "Quelle est mon adresse actuelle ?",
+        "¿Dónde vivo ahora?",
+        "我现在住在哪里？",
+    ],
+)
+def test_questions_for_the_latest_are_recognised(query: str) -> None:
+    assert asks_for_latest(query)
+
+
+@pytest.mark.parametrize(
+    "query", ["What did she do recently?", "the last time we met", "What happened later?", "Do you know him?"]
+)
+def test_dating_an_event_is_not_asking_for_the_latest(query: str) -> None:
+    assert not asks_for_latest(query)
+
+
+@pytest.mark.parametrize("query", ["Where did I live?", "What was my number?", "my former boss", "Wo war ich gestern?"])
+def test_questions_about_the_past_are_recognised(query: str) -> None:
+    assert asks_for_past(query)
+
+
+@pytest.mark.parametrize("query", ["Where do I live?", "How old is Mila?", "Who leads Atlas?", "When is the standup?"])
+def test_questions_about_the_present_are_not_about_the_past(query: str) -> None:
+    assert not asks_for_past(query)
+
+
+@pytest.mark.parametrize("text", ["We moved to Porto.", "I don’t eat meat", "seit Mai in Bonn", "我搬到上海了"])
+def test_change_is_recognised(text: str) -> None:
+    assert tells_of_change(text)
+
+
+def test_a_plain_statement_tells_of_no_change() -> None:
+    assert not tells_of_change("I live in Berlin.")
