@@ -5,7 +5,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -18,11 +18,13 @@ from lithify.cli.progress import StageBars
 from lithify.errors import Invalid
 from lithify.evaluation.ablation import AblationPlan, ablate
 from lithify.evaluation.ablation_page import ablation_page
+from lithify.evaluation.calibration_examples import fit_relevance
 from lithify.evaluation.datasets import Dataset, load_dataset
 from lithify.evaluation.fitting import fit_profile
-from lithify.evaluation.report import Figures, summary, tables
+from lithify.evaluation.foreign import PER_PAIR, measure_foreign
+from lithify.evaluation.report import Figures, foreign_table, summary, tables
 from lithify.evaluation.run import evaluate
-from lithify.evaluation.workplace import Workplace
+from lithify.evaluation.workplace import Workplace, find_workplace
 from lithify.memory.ranking.profile import RECALL
 from lithify.node.child import stopped_by_sigterm
 from lithify.settings import load_settings
@@ -86,19 +88,67 @@ def longmemeval(
 
 
 @app.command()
-def fit(
+def foreign(
     path: Annotated[Path, typer.Option("--data", help="The files of the benchmark.")],
     dataset: Annotated[Benchmark, typer.Option(help="Which benchmark they are of.")] = Benchmark.LOCOMO,
+    per_pair: Annotated[
+        int, typer.Option(min=1, help="Questions of each conversation that every other one is asked.")
+    ] = PER_PAIR,
+    limit_conversations: Limit = None,
+    out: Out = None,
+    profile: Profile = None,
+    work: Work = None,
+) -> None:
+    """Ask the questions of one conversation of another user's memory: what is injected there is noise."""
+    chosen_data = load_chosen(dataset.value, path, limit_conversations)
+    settings = load_settings(retrieval_profile=profile)
+    check_writable(out)
+    with stopped_by_sigterm(), open_workplace(work, chosen_data) as place, StageBars() as bars:
+        report = measure_foreign(chosen_data, place, settings, per_pair, bars.show)
+    talk.print(summary(report), markup=False, soft_wrap=True)
+    data.print(foreign_table(report))
+    write_figures(report, out)
+
+
+@app.command()
+def fit(
+    paths: Annotated[
+        list[Path],
+        typer.Option("--data", help="The files of the benchmark; with --relevance, may be given repeatedly."),
+    ],
+    dataset: Annotated[Benchmark, typer.Option(help="Which benchmark they are of.")] = Benchmark.LOCOMO,
+    relevance: Annotated[
+        Path | None,
+        typer.Option(help="Fit the chance that a memory helps instead, for the model in use; writes relevance.json."),
+    ] = None,
     limit_conversations: Limit = None,
     work: Work = None,
 ) -> None:
     """Fit the weights of profile recall, cross-validated over conversations, and print them beside the shipped ones."""
-    chosen_data = load_chosen(dataset.value, path, limit_conversations)
+    chosen = [load_chosen(dataset.value, path, limit_conversations) for path in paths]
+    if relevance is not None:
+        named = [replace(one, name=path.resolve().stem) for one, path in zip(chosen, paths, strict=True)]
+        fit_relevance_file(named, relevance, work)
+        return
+    if chosen[1:]:
+        raise Invalid("the weights are fitted on one data set; several need --relevance")
+    [chosen_data] = chosen
     settings = load_settings(retrieval_profile=RECALL.name)
     with stopped_by_sigterm(), open_workplace(work, chosen_data) as place, StageBars() as bars:
         found = fit_profile(chosen_data, place, settings=settings, base=RECALL.normalise(), progress=bars.show)
     weights = {"weights": found.weights._asdict(), "shipped_weights": RECALL.normalise().relevance._asdict()}
     emit_json(asdict(found) | weights)
+
+
+def fit_relevance_file(datasets: list[Dataset], out: Path, work: Path | None) -> None:
+    """Writes the constants with the data they come from, and prints what each floor does to data they have not seen."""
+    check_writable(out)
+    settings = load_settings(retrieval_profile=RECALL.name)
+    with stopped_by_sigterm(), open_folder(work) as folder, StageBars() as bars:
+        places = [(one, find_workplace(folder, one, settings)) for one in datasets]
+        found, file = fit_relevance(places, settings, RECALL.normalise(), bars.show)
+    out.write_text(file.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    emit_json(asdict(found))
 
 
 @app.command("ablate")
@@ -173,6 +223,10 @@ def publish(report: Figures, out: Path | None) -> None:
         data.print(table, "")
     if report["degraded"]:
         talk.print(f"lithify: {report['degraded']} questions were answered without some part of the memory")
+    write_figures(report, out)
+
+
+def write_figures(report: Figures, out: Path | None) -> None:
     if out is not None:
         out.write_bytes(orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 

@@ -12,7 +12,7 @@ from lithify.evaluation.datasets import Dataset, EvidenceQuestion
 from lithify.evaluation.inside import IngestedMemory, SharedRetrieval, name_of, open_ingested
 from lithify.evaluation.metrics import Scores, mean_scores
 from lithify.evaluation.selector import SelectorGain, measure_selector
-from lithify.evaluation.workplace import Workplace
+from lithify.evaluation.workplace import Workplace, find_workplace
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.fusion import RankedHit, fuse_ranks
 from lithify.memory.ranking.passages import ALONE
@@ -96,9 +96,7 @@ class AblationPlan:
         return [self.settings, extra] if is_extra else [self.settings]
 
     def workplace(self, settings: Settings) -> Workplace:
-        """Every data set, model and precision has vectors of its own."""
-        name = f"{settings.embedding_profile}-{settings.embedding_variant}"
-        return Workplace(self.folder / self.dataset.sha256[:12] / name, self.dataset)
+        return find_workplace(self.folder, self.dataset, settings)
 
 
 def ablate(plans: Sequence[AblationPlan], base: Profile, progress: Progress) -> list[Ablation]:

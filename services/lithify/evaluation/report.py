@@ -29,9 +29,21 @@ def make_figures(dataset: Dataset, answers: Mapping[str, RecordedAnswer], setup:
     """Every question of the data set must have its answer."""
     pairs = [(question, answers[question.id]) for question in dataset.questions]
     return {
+        **describe_setup(dataset, setup),
+        "search": ranking_figures(dataset, pairs, SEARCH, SESSIONS),
+        "baselines": {name: ranking_figures(dataset, pairs, name, name) for name in BASELINES},
+        "assemble": {str(budget): packed_figures(pairs, budget)["fraction"] for budget in BUDGETS},
+        "assemble_details": {str(budget): packed_figures(pairs, budget) for budget in BUDGETS},
+        "degraded": sum(bool(answer.degraded) for _, answer in pairs),
+    }
+
+
+def describe_setup(dataset: Dataset, setup: EvaluationSetup) -> Figures:
+    """Returns what was asked and what answered."""
+    return {
         "dataset": dataset.name,
         "file_sha256": dataset.sha256,
-        "n": len(pairs),
+        "n": len(dataset.questions),
         "skipped": dataset.skipped,
         "dangling_evidence": dataset.dangling,
         "conversations": len(dataset.conversations),
@@ -40,12 +52,7 @@ def make_figures(dataset: Dataset, answers: Mapping[str, RecordedAnswer], setup:
         "profile_sha256": setup.profile_sha256,
         "model": setup.model,
         "model_fingerprint": setup.model_fingerprint,
-        "search": ranking_figures(dataset, pairs, SEARCH, SESSIONS),
-        "baselines": {name: ranking_figures(dataset, pairs, name, name) for name in BASELINES},
-        "assemble": {str(budget): packed_figures(pairs, budget)["fraction"] for budget in BUDGETS},
-        "assemble_details": {str(budget): packed_figures(pairs, budget) for budget in BUDGETS},
         "ingest_seconds": setup.ingest_seconds,
-        "degraded": sum(bool(answer.degraded) for _, answer in pairs),
     }
 
 
@@ -148,17 +155,27 @@ def plain_table(title: str, *headings: str) -> Table:
     return Table(*headings, title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
 
 
+def foreign_table(report: Figures) -> Table:
+    headings = ("questions", "n", "memory tokens", "without memory", "evidence")
+    table = plain_table(f"Memory injected into {report['budget']} tokens", *headings)
+    for name, evidence in (("own", share(report["evidence"])), ("foreign", "")):
+        row = report[name]
+        table.add_row(name, str(row["n"]), f"{row['tokens']:.1f}", share(row["without_memory"]), evidence)
+    return table
+
+
 def summary(report: Figures) -> str:
-    latency = report["search"]["latency_ms"]
     rows = {
         "data": f"{report['dataset']} sha256 {report['file_sha256']}",
         "questions": f"n = {report['n']}; {report['skipped']} more have no evidence and were not asked",
         "turns": f"{report['turns']} in {report['conversations']} conversations",
         "profile": f"{report['profile']} sha256 {report['profile_sha256']}",
         "model": f"{report['model']} {report['model_fingerprint']}",
-        "search": f"p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms",
         "ingest": f"{report['ingest_seconds']:.1f} s",
     }
+    if "search" in report:
+        latency = report["search"]["latency_ms"]
+        rows["search"] = f"p50 {latency['p50']:.1f} ms, p95 {latency['p95']:.1f} ms"
     return "\n".join(f"{name:<11}{value}" for name, value in rows.items())
 
 

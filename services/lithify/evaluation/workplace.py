@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from lithify.errors import Invalid
 from lithify.evaluation.datasets import Dataset
+from lithify.settings import Settings
 
 FILE = "evaluation.json"
 
@@ -49,6 +50,13 @@ class Workplace:
         _write(self.folder / FILE, self.contents)
 
 
+def find_workplace(folder: Path, dataset: Dataset, settings: Settings) -> Workplace:
+    """Returns the workplace of a data set below a folder of many: every model and precision has vectors of its own."""
+    return Workplace(
+        folder / dataset.sha256[:12] / f"{settings.embedding_profile}-{settings.embedding_variant}", dataset
+    )
+
+
 def _contents(path: Path, wanted: WorkplaceContents) -> WorkplaceContents:
     if not path.exists():
         _write(path, wanted)
@@ -57,7 +65,8 @@ def _contents(path: Path, wanted: WorkplaceContents) -> WorkplaceContents:
         found = WorkplaceContents.model_validate_json(path.read_bytes())
     except ValidationError as error:
         raise Invalid(f"{path} is damaged; choose another --work folder") from error
-    if found.model_copy(update={"ingest_seconds": None}) != wanted:
+    # The hash tells the data, whatever it is called.
+    if found.model_copy(update={"ingest_seconds": None, "dataset": wanted.dataset}) != wanted:
         raise Invalid(
             f"{path.parent} holds other data ({found.dataset} {found.file_sha256[:12]}); choose another --work"
         )

@@ -32,7 +32,7 @@ class RelevanceFile(BaseModel):
 
     family: str
     answerable: tuple[float, float, float, float]
-    helpful: tuple[float, float, float, float, float]
+    helpful: tuple[float, float, float]
     data: tuple[FittedData, ...] = ()
 
     def calibration(self) -> Calibration:

@@ -12,6 +12,7 @@ CONVEX_TOLERANCE = 1e-12  # far above what dividing by a sum can miss it by
 
 FloatArray = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 Numbers = npt.ArrayLike | Sequence[float | None]  # None is absent, like NaN
 
 

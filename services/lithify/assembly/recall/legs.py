@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 
-from lithify.assembly.recall.levels import SearchLevel
 from lithify.memory.ranking.fusion import shortlist
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import LEXICAL, Hit, Query, SparseVector, Vector, Where
@@ -34,11 +33,6 @@ class Legs:
     def cut(self, depth: int) -> "Legs":
         """Returns what the legs would have found, had each been asked for fewer places."""
         return read_legs(fold_copies(self.by_meaning, depth), fold_copies(self.by_words, depth), None)
-
-    def levels_of(self, levels: Sequence[SearchLevel]) -> dict[str, int]:
-        """Returns for each hit the first level whose depth reaches it."""
-        cuts = [self.cut(level.depth).hits for level in levels[:-1]]
-        return {key: next((n for n, cut in enumerate(cuts) if key in cut), len(cuts)) for key in self.hits}
 
     def shortlist(self, size: int) -> list[Hit]:
         """Returns the hits of the best `size` source turns by both legs, best first; copies stand together."""

@@ -7,8 +7,8 @@ from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, finish_by
 from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, profile_digest, subjects
-from lithify.assembly.recall.levels import SearchLevel, assembly_levels
 from lithify.assembly.recall.pools import Pool, is_retrievable, session_pools
+from lithify.assembly.recall.reach import Reach, assembly_reach, core_reach
 from lithify.assembly.recall.retrieval import (
     FoundMemories,
     RecallQuery,
@@ -54,9 +54,9 @@ class Recall:
 
         Never raises for a missing or slow dependency: what could not be asked is named in `degraded`.
         """
-        levels = assembly_levels(self.profile, room)
+        reach = assembly_reach(self.profile, room)
         parts = [
-            await self._search(scope, pool, self._pool_query(query, pool, session, levels), deadline, shown=shown)
+            await self._search(scope, pool, self._pool_query(query, pool, session, reach), deadline, shown=shown)
             for pool in session_pools(self.profile, session)
         ]
         return Recalled(merge_found([part.found for part in parts]), cached=any(part.cached for part in parts))
@@ -97,12 +97,13 @@ class Recall:
         except Unavailable:
             return None
 
-    def _pool_query(self, query: str, pool: Pool, session: str, levels: tuple[SearchLevel, ...]) -> RecallQuery:
+    def _pool_query(self, query: str, pool: Pool, session: str, reach: Reach) -> RecallQuery:
         return RecallQuery(
             text=query,
             where=pool.where,
             session=session,
-            levels=levels,
+            reach=reach,
+            core=core_reach(self.profile),
             dense_by_maximum=self.profile.dense_by_maximum,
             window=self.profile.window,
             is_judged=self.profile.relevance_floor is not None,

@@ -25,8 +25,8 @@ from lithify.assembly.recall.legs import (
     read_legs,
     source_turn,
 )
-from lithify.assembly.recall.levels import SearchLevel
 from lithify.assembly.recall.memory_sizes import MemorySizes
+from lithify.assembly.recall.reach import Reach
 from lithify.assembly.recall.signals import PassageQuery, bare_signals, judge_bare, make_imprint, passage_signals
 from lithify.assembly.recall.surroundings import Surroundings, find_surroundings, read_around
 from lithify.embedding import Embedder
@@ -35,7 +35,7 @@ from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.candidate import Candidate, Imprint, Scope, read_candidate
 from lithify.memory.ranking.duplicates import drop_stand_ins
-from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION, Calibration
+from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION, Calibration, MemoryEvidence
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.relevance import Signals
 from lithify.memory.vectors.cascade import Cascade, TierTrace
@@ -67,7 +67,8 @@ class RecallQuery:
     text: str
     where: Where
     session: str | None
-    levels: tuple[SearchLevel, ...]  # the last is how far it looks; what the earlier ones hold is judged by them
+    reach: Reach
+    core: Reach  # every search of the profile looks at least so far, and judges by what it sees there
     legs: frozenset[str] = BOTH
     dense_by_maximum: bool = True
     window: Window = AROUND
@@ -77,7 +78,7 @@ class RecallQuery:
     @property
     def depth(self) -> int:
         """Returns how many places each leg has."""
-        return self.levels[-1].depth
+        return self.reach.depth
 
     @property
     def wants_passages(self) -> bool:
@@ -85,11 +86,11 @@ class RecallQuery:
         return self.dense_by_maximum and self.legs == BOTH and bool(self.window.shares)
 
     def surroundings(self, legs: Legs) -> list[Surroundings]:
-        """Names what each level reads of what the legs found; nothing where bare hits are wanted."""
+        """Names what is read of what the legs found, the core first; nothing where bare hits are wanted."""
         if not self.wants_passages:
             return []
-        cuts = [(level, legs.cut(level.depth)) for level in self.levels]
-        return [find_surroundings(cut.shortlist(level.shortlist), self.window, level.passages) for level, cut in cuts]
+        cuts = [(reach, legs.cut(reach.depth)) for reach in dict.fromkeys((self.core, self.reach))]
+        return [find_surroundings(cut.shortlist(reach.shortlist), self.window, reach.passages) for reach, cut in cuts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class FoundMemories:
     degraded: list[str] = field(default_factory=list)
     tiers: list[TierTrace] = field(default_factory=list)  # which prefixes were searched, where a cascade is
     legs: Legs | None = None  # the two lists, where they are wanted
+    evidence: MemoryEvidence | None = None  # what the memory as a whole shows of the question, where it is judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +191,12 @@ class Retriever:
         memories = {hit.id: MemoryRecord.from_payload(hit.payload) for hit in legs.hits.values()}
         found = bare_signals(legs.dense, legs.lexical, by_best=query.dense_by_maximum)
         signals = {key: found[key] for key in memories}
-        if judge is not None:
-            texts = [self.analyser.query_vector(memory.text)[0] for memory in memories.values()]
-            levels = legs.levels_of(query.levels)
-            judge_bare(asked.words, texts, signals, legs.dense, levels=levels, judge=judge)
-        return gather_candidates(query, memories, signals)
+        if judge is None:
+            return gather_candidates(query, memories, signals)
+        texts = [self.analyser.query_vector(memory.text)[0] for memory in memories.values()]
+        core = legs.cut(query.core.depth).hits
+        evidence = judge_bare(asked.words, texts, signals, legs.dense, core=core, judge=judge)
+        return replace(gather_candidates(query, memories, signals), evidence=evidence)
 
     async def _search(
         self,
@@ -303,10 +306,13 @@ def unite_passages(
 ) -> FoundMemories:
     """Unites the records that were read, each judged with those that stand around it."""
     memories = {record.id: MemoryRecord.from_payload(record.payload) for record in records}
-    levels = [next(number for number, level in enumerate(around) if level.holds(record)) for record in records]
-    signals = passage_signals(asked, records, list(memories.values()), query.window, levels=levels, judge=judge)
+    in_core = np.array([around[0].holds(record) for record in records], dtype=np.bool_)
+    signals, evidence = passage_signals(
+        asked, records, list(memories.values()), query.window, in_core=in_core, judge=judge
+    )
     imprints = {record.id: make_imprint(asked, record) for record in records}
-    return gather_candidates(query, memories, share_turn_signals(signals, memories), imprints)
+    found = gather_candidates(query, memories, share_turn_signals(signals, memories), imprints)
+    return replace(found, evidence=evidence)
 
 
 def gather_candidates(

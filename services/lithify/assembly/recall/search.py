@@ -8,8 +8,8 @@ from typing import Final
 from lithify.assembly.deadlines import Deadline
 from lithify.assembly.recall.choices import apply_choices, let_fade, score_found, vary_order
 from lithify.assembly.recall.legs import BOTH, DENSE
-from lithify.assembly.recall.levels import search_levels
 from lithify.assembly.recall.pools import session_pools
+from lithify.assembly.recall.reach import core_reach, search_reach
 from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever, unite_found
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
@@ -65,7 +65,8 @@ def search_query(request: SearchRequest, profile: Profile) -> RecallQuery:
         text=request.query,
         where=search_filter(request, profile),
         session=request.session,
-        levels=search_levels(profile, request.limit, request.multiplier),
+        reach=search_reach(profile, request.limit, request.multiplier),
+        core=core_reach(profile),
         legs=LEGS[request.mode],
         dense_by_maximum=profile.dense_by_maximum,
         window=chosen.window,

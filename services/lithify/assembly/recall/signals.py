@@ -1,17 +1,18 @@
 """Turns what was fetched for a question into the signals of each record: pure functions of records and question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from lithify.assembly.recall.evidence import Judge, Material, judge_records
-from lithify.memory.bounds import FloatArray
+from lithify.assembly.recall.evidence import Column, Judge, Material, judge_records
+from lithify.memory.bounds import BoolArray, FloatArray
 from lithify.memory.lexical.analyser import date_dimensions
 from lithify.memory.ranking.candidate import Imprint
 from lithify.memory.ranking.cues import asks_something, asks_when, is_said_by, name_words, substance
 from lithify.memory.ranking.fusion import relative_scores
+from lithify.memory.ranking.helpfulness import MemoryEvidence
 from lithify.memory.ranking.passages import (
     Neighbours,
     Place,
@@ -53,19 +54,29 @@ def judge_bare(
     signals: Mapping[str, Signals],
     cosines: Mapping[str, float],
     *,
-    levels: Mapping[str, int],
+    core: Container[str],
     judge: Judge,
-) -> None:
+) -> MemoryEvidence | None:
     """Adds the absolute signals of records that are judged alone; `texts` are the dimensions of their words."""
     held = [frozenset(text) for text in texts]
     weights = np.array([[float(word in text) for text in held] for word in words]).reshape(len(words), len(held))
     near = np.array([cosines.get(key, 0.0) for key in signals])
-    # In a plane, a cosine says all there is to know of a direction.
-    rows = np.stack([near, np.sqrt(np.clip(1.0 - near**2, 0.0, 1.0))], axis=1)
-    material = Material(weights, rows, np.array([1.0, 0.0]), [levels[key] for key in signals])
-    for name, column in judge_records(material, [], judge).items():
+    in_core = np.array([key in core for key in signals], dtype=np.bool_)
+    judgement = judge_records(Material(weights, near, in_core), [], judge)
+    for name, column in judgement.columns.items():
         for found, value in zip(signals.values(), column, strict=True):
             setattr(found, name, value)
+    return judgement.memory
+
+
+@dataclass(frozen=True, slots=True)
+class PassageTable:
+    """Holds what was read of the records at hand, in their order."""
+
+    places: Sequence[Place | None]
+    around: Neighbours
+    said: FloatArray  # a row for each word of the question
+    vectors: FloatArray | None  # a row for each record; None if the question could not be embedded
 
 
 def passage_signals(
@@ -74,34 +85,30 @@ def passage_signals(
     memories: Sequence[MemoryRecord],
     window: Window,
     *,
-    levels: Sequence[int],
+    in_core: BoolArray,
     judge: Judge | None,
-) -> dict[str, Signals]:
-    """Returns the signals of records that are judged together with those among them that stand around them."""
-    columns = passage_columns(query, records, memories, window, levels=levels, judge=judge)
-    signals = signals_from_columns(columns)
-    return dict(zip([record.id for record in records], signals, strict=True))
+) -> tuple[dict[str, Signals], MemoryEvidence | None]:
+    """Returns the signals of records that are ranked together with those among them that stand around them.
 
-
-def passage_columns(
-    query: PassageQuery,
-    records: Sequence[Record],
-    memories: Sequence[MemoryRecord],
-    window: Window,
-    *,
-    levels: Sequence[int],
-    judge: Judge | None,
-) -> dict[str, Sequence[float | None]]:
-    """Returns one column for each of the `Signals`, under its name; a value for each record."""
+    How probable it is that a record helps is read from itself and the core; what the memory shows is told besides.
+    """
     places = [place_of(memory) for memory in memories]
-    around = find_neighbours(places, window)
+    table = PassageTable(
+        places, find_neighbours(places, window), word_weights(query.words, records), stored_vectors(query, records)
+    )
+    material = Material(table.said, passage_meaning(query, table.vectors, [], len(records)), in_core)
+    judgement = judge_records(material, table.around, judge)
+    signals = signals_from_columns(passage_columns(query, table, memories) | judgement.columns)
+    return dict(zip([record.id for record in records], signals, strict=True)), judgement.memory
+
+
+def passage_columns(query: PassageQuery, table: PassageTable, memories: Sequence[MemoryRecord]) -> dict[str, Column]:
+    """Returns one column for each of the relative `Signals`, under its name; a value for each record."""
     asking = [asks_something(memory.text) for memory in memories]
-    said = word_weights(query.words, records)
-    weights = said * rarity(said)[:, None]
-    words = passage_words(weights, around)
+    weights = table.said * rarity(table.said)[:, None]
+    words = passage_words(weights, table.around)
     lexical = scale_by_maximum(words)
-    vectors = stored_vectors(query, records)
-    dense = passage_meaning(query, vectors, around)
+    dense = spread_cosines(passage_meaning(query, table.vectors, table.around, len(memories)))
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
     named = name_words(query.text)
     when = asks_when(query.text)
@@ -112,10 +119,9 @@ def passage_columns(
         "session": session_priors((dense + lexical) / 2.0, [session_of(memory) for memory in memories]),
         "speaker": [float(is_said_by(memory.text, named)) for memory in memories],
         "statement": [float(not question) for question in asking],
-        "reply": replies(places, asking),
+        "reply": replies(table.places, asking),
         "substance": [substance(memory.token_estimate) for memory in memories],
         "dated": [float(when and memory.anchors > 0.0) for memory in memories],
-        **judge_records(Material(said, vectors, query.vector, levels), around, judge),
     }
 
 
@@ -138,10 +144,11 @@ def stored_vectors(query: PassageQuery, records: Sequence[Record]) -> FloatArray
     return np.array([record.vectors.get(query.tier, nothing) for record in records], dtype=np.float64)
 
 
-def passage_meaning(query: PassageQuery, vectors: FloatArray | None, around: Neighbours) -> FloatArray:
+def passage_meaning(query: PassageQuery, vectors: FloatArray | None, around: Neighbours, records: int) -> FloatArray:
+    """Returns the cosine of each record with what stands around it; 0 where the question could not be embedded."""
     if query.vector is None or vectors is None:
-        return np.zeros(len(around[0][1]) if around else 0)
-    return spread_cosines(passage_cosines(vectors, query.vector, around))
+        return np.zeros(records)
+    return passage_cosines(vectors, query.vector, around)
 
 
 def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[float | None]:

@@ -11,7 +11,7 @@ from lithify.store.memory_record import COLLECTION, position_of
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Names the records to read for one level of a search: turns by their positions, everything else by its id."""
+    """Names the records to read for one reach of a search: turns by their positions, everything else by its id."""
 
     positions: frozenset[str] = frozenset()
     alone: tuple[str, ...] = ()
@@ -28,18 +28,18 @@ def find_surroundings(hits: Sequence[Hit], window: Window, passages: int | None)
 
 
 async def read_around(
-    store: VectorStore, scope: TenantScope, where: Where, levels: Sequence[Surroundings], tier: str
+    store: VectorStore, scope: TenantScope, where: Where, around: Sequence[Surroundings], tier: str
 ) -> list[Record]:
-    """Reads the records of all levels, as far as `where` allows neighbours; each once."""
+    """Reads the records of all surroundings, as far as `where` allows neighbours; each once."""
     names = (tier, LEXICAL)
-    alone = list(dict.fromkeys(record for level in levels for record in level.alone))
+    alone = list(dict.fromkeys(record for one in around for record in one.alone))
     records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
     # Sorted, so that the same is always asked the same way.
-    positions = sorted(frozenset[str]().union(*(level.positions for level in levels)))
+    positions = sorted(frozenset[str]().union(*(one.positions for one in around)))
     if positions:
         # A position names one turn; a copy that carries it too must not push another turn off the page.
-        around = where.equals("kind", "turn").any_of("position", positions)
-        page = await store.scroll(scope, COLLECTION, around, limit=len(positions), with_vectors=names)
+        placed = where.equals("kind", "turn").any_of("position", positions)
+        page = await store.scroll(scope, COLLECTION, placed, limit=len(positions), with_vectors=names)
         records += page.records
     return records
 

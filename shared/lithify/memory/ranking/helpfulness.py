@@ -7,8 +7,10 @@ knows. `lithify eval fit` fits both with questions that people asked of their ow
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.passages import Neighbours, rarity
@@ -19,28 +21,19 @@ class Calibration:
     """Holds the constants for one model, whose cosines have a level of their own; the last of each is added."""
 
     answerable: tuple[float, float, float, float]  # best cosine, best coverage of a passage, ln of the memory's size
-    helpful: tuple[float, float, float, float, float]  # cosine, that of the passage, coverage, that of the passage
+    helpful: tuple[float, float, float]  # cosine, coverage
 
 
 # For memories that were found by their words alone, whatever the model. Fitted like the others, on the same data.
-WORDS_CALIBRATION = Calibration(answerable=(0.0, 6.79, 0.0, -2.22), helpful=(0.0, 0.0, 3.89, -0.15, -0.67))
+WORDS_CALIBRATION = Calibration(answerable=(0.0, 6.79, 0.0, -2.22), helpful=(0.0, 3.8, -0.69))
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionEvidence:
-    """Holds for each record how near it is to the question, and which share of the question's information it holds.
+class MemoryEvidence(NamedTuple):
+    """Says what a memory as a whole shows of a question."""
 
-    Both by itself and with the turns around it. Cosines of a search without vectors are 0.
-    """
-
-    cosine: FloatArray
-    passage_cosine: FloatArray
-    coverage: FloatArray
-    passage_coverage: FloatArray
-
-    @property
-    def rows(self) -> FloatArray:
-        return np.stack([self.cosine, self.passage_cosine, self.coverage, self.passage_coverage])
+    nearest: float  # the best cosine of all its records; 0 for a search without vectors
+    covered: float  # the best coverage of a passage
+    size: int  # how many records it has
 
 
 def word_shares(weights: FloatArray) -> FloatArray:
@@ -64,26 +57,29 @@ def coverage_of(shares: FloatArray, weights: FloatArray, around: Neighbours | No
     return covered
 
 
-def answerable_chance(calibration: Calibration, nearest: float, covered: float, size: int) -> float:
-    """Returns how probable it is that a memory of `size` records knows about the question.
+def answerable_chance(calibration: Calibration, memory: MemoryEvidence) -> float:
+    """Returns how probable it is that a memory knows about the question.
 
-    `nearest` is the best cosine in all of it, `covered` the best coverage of a passage. The best of many unrelated
-    records is nearer to any question than the best of few: the size makes up for that.
+    The best of many unrelated records is nearer to any question than the best of few: the size makes up for that.
     """
     near, words, crowd, constant = calibration.answerable
-    return logistic(near * nearest + words * covered + crowd * math.log(max(size, 1)) + constant)
+    crowded = math.log(max(memory.size, 1))
+    return float(logistic(near * memory.nearest + words * memory.covered + crowd * crowded + constant))
 
 
-def helpful_chances(calibration: Calibration, evidence: QuestionEvidence, answerable: float) -> list[float]:
+def helpful_chances(
+    calibration: Calibration, cosines: FloatArray, coverage: FloatArray, answerable: float
+) -> FloatArray:
     """Returns for each record how probable it is that it helps, in [0, 1]."""
-    *weights, constant = calibration.helpful
-    values: list[float] = (np.array(weights) @ evidence.rows + constant).tolist()
-    return [answerable * logistic(value) for value in values]
+    near, words, constant = calibration.helpful
+    return answerable * logistic(near * cosines + words * coverage + constant)
 
 
-def logistic(value: float) -> float:
-    """Returns a probability for log odds of any size."""
-    return 1.0 / (1.0 + math.exp(-value)) if value >= 0.0 else math.exp(value) / (1.0 + math.exp(value))
+def logistic(values: npt.ArrayLike) -> FloatArray:
+    """Returns probabilities for log odds of any size."""
+    # By the hyperbolic tangent, which cannot overflow.
+    halved: FloatArray = 0.5 + 0.5 * np.tanh(0.5 * np.asarray(values, dtype=np.float64))
+    return halved
 
 
 def is_helpful_enough(chance: float | None, floor: float | None) -> bool:

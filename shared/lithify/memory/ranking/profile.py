@@ -230,7 +230,7 @@ RECALL = Profile(
     passage_share=0.28,
     # The mix of signals is relative to the list's best: what is weak is told by the chance to help instead.
     similarity_floor=0.0,
-    relevance_floor=0.08,
+    relevance_floor=0.1,
     # "Where do I live?" shares neither a word nor much meaning with "I moved to Lisbon". Nobody is served by silence
     # about himself, and a few lines cost little.
     doubt_places=5,

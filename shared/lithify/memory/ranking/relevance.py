@@ -34,9 +34,7 @@ class Signals:
     dated: float = 0.0  # the query asks for a time, and it names one
     # Absolute, for `helpfulness`; None where the model's cosines are not calibrated. They have no weight in the order.
     cosine: float | None = None
-    passage_cosine: float | None = None
     coverage: float | None = None  # the share of the query's information it holds
-    passage_coverage: float | None = None
     answerable: float | None = None  # how probable it is that this memory knows about the query
     helpful: float | None = None  # and that this record is what helps
 

@@ -1,13 +1,11 @@
 """The chance that a record helps is absolute: it grows with nearness and rare words, and falls with the crowd."""
 
-import math
-
 import numpy as np
 import pytest
 
 from lithify.memory.ranking.helpfulness import (
     Calibration,
-    QuestionEvidence,
+    MemoryEvidence,
     answerable_chance,
     coverage_of,
     helpful_chances,
@@ -16,7 +14,7 @@ from lithify.memory.ranking.helpfulness import (
     word_shares,
 )
 
-MODEL = Calibration((10.0, 3.0, -0.7, -3.0), (2.0, 1.0, 1.5, 0.5, -1.0))
+MODEL = Calibration((10.0, 3.0, -0.7, -3.0), (2.0, 1.5, -1.0))
 
 
 def test_a_word_nobody_said_counts_with_full_rarity() -> None:
@@ -42,14 +40,13 @@ def test_neighbours_lend_their_words_in_part() -> None:
 
 
 def test_the_best_of_many_has_to_be_nearer_than_the_best_of_few() -> None:
-    chances = [answerable_chance(MODEL, 0.4, 0.2, size) for size in (1, 10, 1000)]
+    chances = [answerable_chance(MODEL, MemoryEvidence(0.4, 0.2, size)) for size in (1, 10, 1000)]
     assert chances == sorted(chances, reverse=True)
-    assert answerable_chance(MODEL, 0.4, 0.2, 0) == chances[0]
+    assert answerable_chance(MODEL, MemoryEvidence(0.4, 0.2, 0)) == chances[0]
 
 
 def test_a_record_helps_at_most_as_likely_as_its_memory_knows() -> None:
-    evidence = QuestionEvidence(*np.array([[0.9, 0.1], [0.9, 0.1], [1.0, 0.0], [1.0, 0.0]]))
-    near, far = helpful_chances(MODEL, evidence, 0.5)
+    near, far = helpful_chances(MODEL, np.array([0.9, 0.1]), np.array([1.0, 0.0]), 0.5)
     assert 0.0 < far < near < 0.5
 
 
@@ -57,7 +54,7 @@ def test_a_record_helps_at_most_as_likely_as_its_memory_knows() -> None:
 def test_log_odds_of_any_size_are_a_probability(value: float) -> None:
     assert 0.0 <= logistic(value) <= 1.0
     assert logistic(value) + logistic(-value) == pytest.approx(1.0)
-    assert not math.isnan(logistic(value))
+    assert not np.isnan(logistic(value))
 
 
 def test_without_a_chance_or_a_floor_nothing_is_too_weak() -> None:

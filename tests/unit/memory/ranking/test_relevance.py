@@ -37,7 +37,7 @@ def test_relevance_is_convex_in_its_signals(profile: Profile, signals: tuple[flo
 
 
 # They decide what is shown, not in which order.
-ABSOLUTE = {"cosine", "passage_cosine", "coverage", "passage_coverage", "answerable", "helpful"}
+ABSOLUTE = {"cosine", "coverage", "answerable", "helpful"}
 
 
 def test_relevance_of_the_seed_is_the_bare_cosine() -> None:
