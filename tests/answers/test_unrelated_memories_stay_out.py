@@ -79,14 +79,15 @@ def test_who_asks_about_himself_gets_the_benefit_of_the_doubt(node: NodeProcess,
     question = "Do I own any vehicles with wheels?"
     shown = [entry for block in assemble(node, question)["blocks"] for entry in block["entries"]]
     assert 0 < len(shown) <= 5
-    assert all(entry["score"] < 0.08 for entry in shown)
-    assert assemble(node, question, min_score=0.08)["blocks"] == []
+    assert all(entry["score"] < 0.1 for entry in shown)
+    assert assemble(node, question, min_score=0.1)["blocks"] == []
 
 
 def test_a_true_hit_scores_far_above_the_best_of_nonsense(node: NodeProcess, sailor: str) -> None:
     best = search(node, "What is my boat called?")[0]["score"]
     nonsense = max(hit["score"] for hit in search(node, "qwertz zzz asdf nothing"))
-    assert 0.0 <= nonsense < 0.08 < 4 * nonsense < best <= 1.0
+    assert 0.0 <= 4 * nonsense < best <= 1.0
+    assert nonsense < 0.1 < best
 
 
 def test_a_score_does_not_depend_on_how_much_is_asked_for(node: NodeProcess, sailor: str) -> None:

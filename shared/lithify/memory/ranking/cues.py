@@ -14,7 +14,7 @@ _ASKS_WHEN = re.compile(
 # Whoever says "how do I" or "can I" asks about the world; "where do I" asks about himself.
 _ASKS_HOW = r"(?<!\bhow do )(?<!\bhow can )(?<!\bhow should )(?<!\bhow would )(?<!\bhow could )(?<!\bcan )(?<!\bmay )"
 _ABOUT_SELF = re.compile(
-    r"\b(?:my|mine|myself|our|ours|(?:about|know|of|to) me)\b"
+    r"\b(?:my|mine|myself|our|ours|(?:about|know|of|to|with) me)\b"
     rf"|{_ASKS_HOW}(?<!\bcould )(?<!\bshould )(?<!\bif )\bi\b"
     r"|\b(?:ich|mich|mir|meine?[mnrs]?|unsere?[mnrs]?|je|mon|mes|notre|nos|yo|mis?|nuestr[oa]s?|io|mi[oae]|miei"
     r"|meus?|minhas?|noss[oa]s?|ik|mij|mijn|onze|я|меня|мне|мо[йяёи]|моего|моей|моих|наш[аеи]?)\b"
