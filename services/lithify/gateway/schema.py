@@ -56,3 +56,5 @@ class Receipt(BaseModel):
     error: str | None = None
     host_trace_id: str | None = Field(None, description="The trace its host follows it by, from `traceparent`.")
     gate: Json[dict[str, Any]] | None = Field(None, description="All signals of the gate and its threshold.")
+    superseded: str | None = Field(None, description="The memory that the turn replaced because the host said so.")
+    supersedes_error: str | None = Field(None, description="Why it did not replace the memory the host named.")

@@ -39,6 +39,7 @@ class Turn(TypedDict):
     seq: NotRequired[int]
     bundle_id: NotRequired[str]
     reply_to: NotRequired[str]
+    supersedes: NotRequired[str]
     source_kind: NotRequired[str]
     source_ref: NotRequired[str]
     meta: NotRequired[JsonObject]
@@ -171,9 +172,21 @@ def remember(
     ts: int | None = None,
     source_kind: str | None = None,
     source_ref: str | None = None,
+    supersedes: str | None = None,
 ) -> Call[Remembered]:
-    """Write a durable memory at once: of a user, or without one of all users of the tenant."""
-    optional = drop_none(user=user, event_id=event_id, role=role, ts=ts, source_kind=source_kind, source_ref=source_ref)
+    """Write a durable memory at once: of a user, or without one of all users of the tenant.
+
+    `supersedes` is the id of an older memory of the same user that it replaces; Missing is raised if there is none.
+    """
+    optional = drop_none(
+        user=user,
+        event_id=event_id,
+        role=role,
+        ts=ts,
+        source_kind=source_kind,
+        source_ref=source_ref,
+        supersedes=supersedes,
+    )
     scope = "global" if user is None else "user"
     return Call("POST", path("memories"), Remembered, body={"text": text, "scope": scope, **optional})
 

@@ -62,6 +62,8 @@ class Receipt:
     error: str | None = None
     host_trace_id: str | None = None
     gate: JsonObject | None = None
+    superseded: str | None = None
+    supersedes_error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

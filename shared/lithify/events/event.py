@@ -28,6 +28,7 @@ class Event:
     agent: str | None = None
     bundle_id: str | None = None
     reply_to: str | None = None
+    supersedes: str | None = None  # id of the memory it replaces
     source_kind: str | None = None
     source_ref: str | None = None
     meta: Mapping[str, Any] | None = None
@@ -66,6 +67,7 @@ def event_from_turn(turn: TurnInput, tenant: str, now_ms: int) -> Event:
         agent=turn.agent,
         bundle_id=turn.bundle_id,
         reply_to=turn.reply_to,
+        supersedes=turn.supersedes,
         source_kind=turn.source_kind,
         source_ref=turn.source_ref,
         meta=turn.meta or None,

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Self
+from urllib.parse import unquote
+from uuid import UUID
 
 import orjson
 from pydantic import (
@@ -63,6 +65,19 @@ def _check_encodable(value: str) -> str:
     return value
 
 
+def _check_memory_name(value: str) -> str:
+    try:
+        UUID(read_memory_id(value))
+    except ValueError as error:
+        raise ValueError("must be the id or the path of a memory, as search and receipts give it") from error
+    return read_memory_id(value)
+
+
+def read_memory_id(name: str) -> str:
+    """Returns the id inside `<collection>::<id>`, both percent-encoded, or the bare id itself."""
+    return unquote(name.rpartition("::")[2])
+
+
 def depth_of(value: object) -> int:
     """Returns the nesting depth of a JSON value; a scalar has depth 0.
 
@@ -83,6 +98,9 @@ Identifier = Annotated[
     AfterValidator(_check_encodable),
     AfterValidator(_check_printable),
 ]
+MemoryName = Annotated[str, StringConstraints(max_length=512), AfterValidator(_check_memory_name)]
+"""The id of a memory, or its path `memories::<id>`."""
+
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS), AfterValidator(_check_encodable)]
 
 
@@ -162,6 +180,9 @@ class TurnInput(BaseModel):
     seq: int | None = Field(None, ge=0, lt=2**53, description="Position in the session; counted if absent.")
     bundle_id: Identifier | None = Field(None, description="Turns with one bundle id stay together.")
     reply_to: Identifier | None = Field(None, description="event_id of the turn this one answers.")
+    supersedes: MemoryName | None = Field(
+        None, description="Id or path of an older memory of the same user that this turn replaces; role user only."
+    )
     source_kind: Identifier | None = Field(None, description="Where the text came from, e.g. chat or import.")
     source_ref: Identifier | None = Field(None, description="The exact origin, for purging by source.")
     meta: Annotated[dict[str, Any], AfterValidator(_check_meta)] = Field(default_factory=dict)
@@ -177,6 +198,8 @@ class TurnInput(BaseModel):
         if not (text := self.as_utterance().text):
             raise ValueError("text must not be empty")
         _check_encodable(text)
+        if self.supersedes is not None and self.role is not Role.USER:
+            raise ValueError("supersedes: only a turn of the role user replaces a memory")
         return self
 
     def as_utterance(self) -> Utterance:

@@ -13,6 +13,7 @@ from lithify.store.memory_record import COLLECTION
 
 # Records that speak of the same attribute; whoever has more has repeated himself.
 MAX_RECORDS: Final = 512
+REPLACEABLE: Final = frozenset({"turn", "memory", "guidance"})
 OUTDATED: Final = ("superseded_by", "superseded_by_turn")
 
 
@@ -76,11 +77,38 @@ def make_statement(event_id: str, payload: Mapping[str, Any]) -> Statement:
 async def replace_memory(store: VectorStore, scope: TenantScope, newer: Record, older: Record) -> None:
     """Marks one memory as replaced by another because a host said so, with all its copies."""
     mark = {"superseded_by": newer.id, "superseded_by_turn": newer.payload.get("event_id")}
-    event_id = older.payload.get("event_id")
-    where = Where().ids([older.id])
-    if event_id is not None:
-        where = Where().equals("user", older.payload["user"]).equals("event_id", event_id)
-    await store.set_payload(scope, COLLECTION, where, mark)
+    await store.set_payload(scope, COLLECTION, _where_copies(older), mark)
+
+
+def _where_copies(record: Record) -> Where:
+    event_id = record.payload.get("event_id")
+    if event_id is None:
+        return Where().ids([record.id])
+    return Where().equals("user", record.payload["user"]).equals("event_id", event_id)
+
+
+async def find_replaced(store: VectorStore, scope: TenantScope, user: str, record_id: str) -> Record | None:
+    """Reads the memory that a host wants to be replaced; None unless it is one that this user said or was told of."""
+    found = await store.fetch(scope, COLLECTION, [record_id])
+    is_own = bool(found) and found[0].payload["user"] == user and found[0].payload["kind"] in REPLACEABLE
+    return found[0] if is_own else None
+
+
+async def apply_supersedes(store: VectorStore, scope: TenantScope, newer: Record) -> dict[str, str]:
+    """Marks what the host of a turn said it replaces; repeating it changes nothing.
+
+    Returns what the receipt says of it: `superseded`, or `supersedes_error` if the user has no such memory.
+    """
+    named = newer.payload.get("supersedes")
+    if not named:
+        return {}
+    older = await find_replaced(store, scope, newer.payload["user"], named)
+    if older is None or older.payload.get("event_id") == newer.payload["event_id"]:
+        # Whose ever it is, an export of this user must not name it.
+        await store.set_payload(scope, COLLECTION, _where_copies(newer), {"supersedes": None})
+        return {"supersedes_error": f"no other memory {named!r} of this user"}
+    await replace_memory(store, scope, newer, older)
+    return {"superseded": named}
 
 
 async def restore_outdated(

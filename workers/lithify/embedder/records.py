@@ -86,6 +86,7 @@ def turn_memory(event: Event, fingerprint: str) -> MemoryRecord:
         bundle_id=event.bundle_id,
         reply_to=event.reply_to,
         claims=name_claims(event.text) if event.role == Role.USER else (),
+        supersedes=event.supersedes,
         source_kind=event.source_kind,
         source_ref=event.source_ref,
         meta=event.meta,

@@ -22,7 +22,7 @@ from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point
 from lithify.streams.generations import bump, durable_subject
 from lithify.streams.receipts import Mark
-from lithify.supersession import mark_outdated
+from lithify.supersession import apply_supersedes, mark_outdated
 
 NO_VECTOR: Final = "the turn has no full vector yet; it is gated once backfill has made it"
 
@@ -128,9 +128,14 @@ class GateWorker:
         await self._join(joining)
 
     async def _mark_outdated(self, turns: Sequence[StoredTurn]) -> None:
-        """Lets the newest of what a user states stand before the older; turns and the memories made of them alike."""
+        """Lets the newest of what a user states stand before the older; turns and the memories made of them alike.
+
+        What a host said outright comes last and counts; the receipt tells whether there was such a memory.
+        """
         for turn in turns:
             await mark_outdated(self.store, turn.scope, turn.record)
+            if told := await apply_supersedes(self.store, turn.scope, turn.record):
+                await self._mark([(turn.scope.tenant, turn.event_id, told)])
 
     async def _join(self, turns: Mapping[str, Sequence[StoredTurn]]) -> None:
         """Adds turns to the memories they repeat; a memory that was forgotten meanwhile stays forgotten."""

@@ -13,6 +13,7 @@ from lithify.embedding import Embedder
 from lithify.errors import Conflict
 from lithify.events import Clock, TenantScope
 from lithify.events.scope import SHARED
+from lithify.events.turn import read_memory_id
 from lithify.http import NotFound
 from lithify.indexing import embed_each, lexical_vector
 from lithify.memory.guidance import name_claims
@@ -24,7 +25,7 @@ from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.store.records import join_parts
 from lithify.streams.generations import bump, durable_subject
-from lithify.supersession import mark_outdated, replace_memory
+from lithify.supersession import find_replaced, mark_outdated, replace_memory
 
 EXPLICIT = "explicit"  # provenance of what a host wrote by itself
 # As settled as a promoted turn can be (spec 01 §5): somebody decided that it is worth remembering.
@@ -56,27 +57,32 @@ class Memories:
         event_id = memory.event_id or ""
         record_id = point_id(scope.tenant, memory.kind, event_id, self.embedder.manifest.family)
         known = await self.store.fetch(scope, COLLECTION, [record_id])
+        older = await self._read_replaced(scope, memory)
         if known:
             check_same_memory(memory, MemoryRecord.from_payload(known[0].payload))
+            # The first try may have ended before this.
+            await self._replace(scope, known[0], older)
             return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
-        older = await self._read_replaced(scope, wanted, memory)
         loop = asyncio.get_running_loop()
         record = await loop.run_in_executor(self.executor, self._embed, record_id, memory)
         await self.store.upsert(scope, COLLECTION, [record])
         await mark_outdated(self.store, scope, record)
-        if older is not None:
-            await replace_memory(self.store, scope, record, older)
+        await self._replace(scope, record, older)
         await bump(self.redis, scope.tenant, durable_subject(memory.user))
         return MemoryWritten(id=record_id, event_id=event_id, status="stored")
 
-    async def _read_replaced(self, scope: TenantScope, wanted: MemoryInput, memory: MemoryRecord) -> Record | None:
+    async def _replace(self, scope: TenantScope, newer: Record, older: Record | None) -> None:
+        if older is not None:
+            await replace_memory(self.store, scope, newer, older)
+
+    async def _read_replaced(self, scope: TenantScope, memory: MemoryRecord) -> Record | None:
         """Reads the memory that the host wants to be replaced. Raises NotFound unless it is one of the same user."""
-        if wanted.supersedes is None:
+        if memory.supersedes is None:
             return None
-        found = await self.store.fetch(scope, COLLECTION, [parse_memory_id(wanted.supersedes)])
-        if not found or found[0].payload["user"] != memory.user:
-            raise NotFound(f"supersedes: no memory {wanted.supersedes!r} of this user")
-        return found[0]
+        older = await find_replaced(self.store, scope, memory.user, memory.supersedes)
+        if older is None or older.payload.get("event_id") == memory.event_id:
+            raise NotFound(f"supersedes: no other memory {memory.supersedes!r} of this user")
+        return older
 
     def _make_memory(self, scope: TenantScope, wanted: MemoryInput) -> MemoryRecord:
         user = SHARED if wanted.user is None else wanted.user
@@ -94,7 +100,7 @@ class Memories:
             token_estimate=estimate_tokens(wanted.text),
             anchors=anchor_density(wanted.text),
             claims=name_claims(wanted.text) if wanted.user is not None else (),
-            supersedes=None if wanted.supersedes is None else parse_memory_id(wanted.supersedes),
+            supersedes=wanted.supersedes,
             stability=STABILITY,
             provenance=EXPLICIT,
             embedding=self.embedder.fingerprint,
@@ -111,12 +117,10 @@ class Memories:
 
 def parse_memory_id(name: str) -> str:
     """Returns the id inside `<collection>::<id>`, both percent-encoded, or the bare id itself."""
-    collection, separator, record_id = name.partition("::")
-    if not separator:
-        return name
-    if unquote(collection) != COLLECTION:
+    collection, separator, _ = name.partition("::")
+    if separator and unquote(collection) != COLLECTION:
         raise NotFound(f"id: there is no collection {unquote(collection)!r}, only {COLLECTION!r}")
-    return unquote(record_id)
+    return read_memory_id(name)
 
 
 def derive_event_id(user: str, text: str) -> str:

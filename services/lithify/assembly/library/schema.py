@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validat
 from lithify.assembly.schema import readable_path
 from lithify.authored import AuthoredText
 from lithify.events import Event
-from lithify.events.turn import MAX_TS_MS, Identifier, Role, Text
+from lithify.events.turn import MAX_TS_MS, Identifier, MemoryName, Role, Text
 from lithify.memory.rulebook.document import AuthoredDocument, AuthoredNode, Tier
 from lithify.store import Record
 from lithify.store.memory_record import MemoryRecord
@@ -142,8 +142,8 @@ class MemoryInput(BaseModel):
     ts: int | None = Field(None, ge=0, le=MAX_TS_MS, description="Event time in ms; the clock if absent.")
     source_kind: Identifier | None = Field(None, description="Where the text came from, e.g. chat or import.")
     source_ref: Identifier | None = Field(None, description="The exact origin, for purging by source.")
-    supersedes: str | None = Field(
-        None, max_length=512, description="Id or path of an older memory of the same user that this one replaces."
+    supersedes: MemoryName | None = Field(
+        None, description="Id or path of an older memory of the same user that this one replaces."
     )
 
     @field_validator("text")
