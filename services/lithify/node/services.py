@@ -217,6 +217,7 @@ def build_assembly(parts: ProcessParts) -> AssemblyService:
         documents=build_search(parts),
         counter=load_counter(settings.token_counter),
         check_invariants=settings.check_invariants,
+        guidance=settings.guidance == "on",
     )
     return AssemblyService(builder, build_traces(parts), system_clock, settings.assemble_deadline_ms)
 

@@ -96,7 +96,9 @@ async def open_embedding(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWo
 async def open_gating(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:
     family = parts.model.embedder.manifest.family
     gate = open_turn_gate(parts.settings, parts.model, parts.profile.gate)
-    worker = GateWorker(parts.store, parts.redis.client, family, gate, system_clock)
+    # Profile `seed` finds guidance in compaction alone, by the detector of its sources.
+    keeps = parts.settings.guidance == "on" and parts.profile.compaction.guidance == "standing"
+    worker = GateWorker(parts.store, parts.redis.client, family, gate, system_clock, keeps_instructions=keeps)
     limits = replace(consumer_limits(parts.settings), batch=GATE_BATCH)
 
     def outcomes() -> dict[str, int]:

@@ -142,7 +142,8 @@ class Settings(BaseSettings):
         0, ge=0, le=525_600, description="Minutes after which an idle session is compacted; 0 never does."
     )
     guidance: Literal["on", "off"] = Field(
-        "on", description="Whether standing instructions of users are kept word for word as guidance: on or off."
+        "on",
+        description="Whether standing instructions of users are kept word for word, and shown, as guidance: on or off.",
     )
     compact_cluster_turns: int | None = Field(
         None, ge=2, le=1_000, description="Turns one summary covers at most, 2 to 1000; unset takes the profile's."

@@ -55,6 +55,7 @@ class MemoryRecord:
     superseded_by: str | None = None  # id of the memory that says the same anew
     superseded_by_turn: str | None = None  # event id of that memory, which its copies share
     supersedes: str | None = None  # id of the memory it was said to replace
+    general: bool | None = None  # guidance: whether it bears on every question
     hop_targets: tuple[str, ...] = ()  # authored node: ids of records it leads to
 
     def payload(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
-from lithify.compactor.records import shard_record, summary_memory, summary_point
+from lithify.compactor.records import summary_memory, summary_point
 from lithify.compactor.session import Session, SessionStates
 from lithify.embedding import Embedder
 from lithify.indexing import embed_tiers, lexical_vector
@@ -24,6 +24,7 @@ from lithify.memory.compaction.guidance import GuidanceShard
 from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
+from lithify.store.guidance_record import make_guidance
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Receipts, crash_point, generations
 
@@ -68,7 +69,7 @@ class Committer:
         by_turn = {record.payload["event_id"]: record for record in found}
         # A turn that was forgotten since it was read leaves no shard.
         kept = [(by_turn[shard.source_turn_id], shard) for shard in shards if shard.source_turn_id in by_turn]
-        records = [shard_record(turn, shard, self._family) for turn, shard in kept]
+        records = [make_guidance(turn, self._family, shard.scope) for turn, shard in kept]
         await self.store.upsert(key.scope, COLLECTION, records)
         await generations.bump(self.redis, key.tenant, generations.durable_subject(key.user))
 

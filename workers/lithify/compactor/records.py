@@ -1,15 +1,14 @@
-"""Converts summaries and guidance shards to store records, and stored records to what planning works with."""
+"""Converts summaries to store records, and stored records to what planning works with."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Final
 
 from lithify.compaction import SessionKey
-from lithify.memory.compaction.guidance import GuidanceShard
 from lithify.memory.compaction.summary import Lineage, SummaryRecord, summary_id
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.turn import Turn
-from lithify.store import Record, point_id
+from lithify.store import point_id
 from lithify.store.memory_record import MemoryRecord
 from lithify.store.records import join_parts
 
@@ -89,21 +88,6 @@ def summary_from_memory(memory: MemoryRecord) -> SummaryRecord:
             support_tokens=lineage.get("support_tokens", 0),
         ),
     )
-
-
-def shard_record(turn: Record, shard: GuidanceShard, family: str) -> Record:
-    """Repeats the turn's words and vectors as advice that belongs to the user and outlives the session."""
-    memory = MemoryRecord.from_payload(turn.payload)
-    kept = replace(
-        memory,
-        kind="guidance",
-        scope=shard.scope,
-        active=True,
-        compacted_into=None,
-        position=None,
-        provenance="elevated_guidance",
-    )
-    return replace(turn, id=point_id(memory.tenant, "guidance", shard.source_turn_id, family), payload=kept.payload())
 
 
 def to_json(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One batch of deliveries through the gate: search, decide, record, promote, mark the receipts."""
+"""One batch of deliveries through the gate: search, decide, record, promote, keep instructions, mark the receipts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,9 @@ from lithify.gatekeeper.gated_turn import GatedTurn, add_mentions, read_earlier_
 from lithify.gatekeeper.neighbours import BatchMemory, find_neighbours
 from lithify.gatekeeper.turn import StoredTurn, memory_id, stored_turns, turn_id
 from lithify.gatekeeper.turn_gate import TurnGate
+from lithify.memory.guidance import is_standing_instruction
 from lithify.store import LEXICAL, TIER_NAMES, VectorStore, Where
+from lithify.store.guidance_record import guidance_id, make_guidance
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import Delivery, Receipts, crash_point
 from lithify.streams.generations import bump, durable_subject
@@ -53,6 +55,7 @@ class GateWorker:
     family: str
     gate: TurnGate
     clock: Clock
+    keeps_instructions: bool = True
     tally: GateTally = field(default_factory=GateTally)
 
     async def handle(self, deliveries: Sequence[Delivery]) -> None:
@@ -82,6 +85,7 @@ class GateWorker:
         await self._record(gated)
         crash_point("after_gate_record")
         await self._promote(gated)
+        await self._keep_instructions([one.turn for one in gated])
         await self._mark_outdated(turns)
         await self._take_back(events)
         crash_point("after_promotion")
@@ -127,6 +131,16 @@ class GateWorker:
                 joining[one.joins].append(one.turn)
         await self._join(joining)
 
+    async def _keep_instructions(self, turns: Sequence[StoredTurn]) -> None:
+        """Keeps what is asked for from now on word for word: the next conversation may begin in a minute."""
+        standing = [turn for turn in turns if is_standing_instruction(turn.text)] if self.keeps_instructions else []
+        if not standing:
+            return
+        records = [make_guidance(turn.record, self.family) for turn in standing]
+        await self.store.upsert(EVERY_TENANT, COLLECTION, records)
+        for tenant, user in {turn.owner for turn in standing}:
+            await bump(self.redis, tenant, durable_subject(user))
+
     async def _mark_outdated(self, turns: Sequence[StoredTurn]) -> None:
         """Lets the newest of what a user states stand before the older; turns and the memories made of them alike.
 
@@ -146,8 +160,13 @@ class GateWorker:
     async def _take_back(self, events: Sequence[Event]) -> None:
         """Deletes what was forgotten while it was gated, above all if this process had slept meanwhile."""
         gone = compress(events, await are_forgotten(self.redis, events))
-        if ids := [memory_id(event, self.family) for event in gone]:
-            await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(ids))
+        made = [
+            name
+            for event in gone
+            for name in (memory_id(event, self.family), guidance_id(event.tenant, event.event_id, self.family))
+        ]
+        if made:
+            await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(made))
 
     async def _report(self, gated: Sequence[GatedTurn]) -> None:
         for tenant, user in {one.turn.owner for one in gated if one.memory_id}:

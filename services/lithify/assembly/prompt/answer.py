@@ -59,7 +59,7 @@ def context_blocks(context: Context) -> list[Block]:
     session = planned.ingredients.session
     memories = chosen_candidates(context)
     sigmas = {item.candidate.id: item.sigma for item in context.projection.order}
-    sigmas |= {row.candidate.id: row.score for row in planned.advice}
+    sigmas |= {row.candidate.id: row.score for row in planned.advice if row.score}
     named = (
         (AUTHORED.name, [rule_entry(item) for item in composition.fixed.hard + composition.fixed.soft]),
         (TAIL.name, [tail_entry(item, turns[item.id], session) for item in composition.fixed.tail]),
@@ -107,7 +107,7 @@ def tail_entry(item: Item, turn: Turn, session: str | None) -> Entry:
 def recalled_entries(
     items: Iterable[Item], memories: Mapping[str, Candidate], sigmas: Mapping[str, float]
 ) -> list[Entry]:
-    """Returns the entries of memories; a summary that stands for turns was not compared with the question."""
+    """Returns the entries of memories; what nobody has compared with the question has no score."""
     return [recalled_entry(item, memories[item.id], sigmas.get(item.id)) for item in items]
 
 

@@ -31,7 +31,7 @@ from lithify.docs.search import DocSearch
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.prompt.budget import memory_budget
-from lithify.memory.ranking.candidate import Candidate
+from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.temporal.projection import SlotCosines
 from lithify.memory.turn import Turn
@@ -87,7 +87,7 @@ class PromptReading:
     recalled: Recalled
     missing: Sequence[str]
     documents: PromptDocuments = NO_DOCUMENTS
-    instructions: Sequence[Candidate] = ()  # standing ones, where the prompt is split
+    instructions: Sequence[Candidate] = ()  # standing ones: all where the prompt is split, else the general ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +135,7 @@ class ContextBuilder:
         documents: DocSearch | None = None,
         counter: PromptCounter = ESTIMATOR,
         check_invariants: bool = False,
+        guidance: bool = True,
     ) -> None:
         self.retriever = retriever
         self.profile = profile
@@ -149,6 +150,7 @@ class ContextBuilder:
         self._documents = documents
         self._counter = counter
         self._checks = check_invariants
+        self._guides = guidance
 
     async def build(
         self, scope: TenantScope, request: AssembleRequest, now_ms: int, deadline: Deadline
@@ -187,6 +189,8 @@ class ContextBuilder:
         reading, documents, (instructions, unread) = await asyncio.gather(
             self._read_memory(order), self._read_documents(order), self._read_instructions(order)
         )
+        if reading.recalled.found.degraded and not order.is_split:
+            unread = []  # recall complains of the store already
         return replace(reading, documents=documents, instructions=instructions, missing=[*reading.missing, *unread])
 
     async def _read_documents(self, order: PromptOrder) -> PromptDocuments:
@@ -198,9 +202,9 @@ class ContextBuilder:
         )
 
     async def _read_instructions(self, order: PromptOrder) -> tuple[Sequence[Candidate], list[str]]:
-        if not order.is_split:
+        if not self._guides:
             return (), []
-        reading = self._instructions.read(order.scope)
+        reading = self._instructions.read(order.scope, general=not order.is_split)
         return await attempt(reading, order.deadline, [], "standing instructions cannot be read")
 
     async def _read_memory(self, order: PromptOrder) -> PromptReading:
@@ -257,6 +261,8 @@ class ContextBuilder:
     async def _compose(self, order: PromptOrder, reading: PromptReading) -> BuiltContext:
         shown = reading.shown
         found = leave_out_shown(reading.recalled.found, shown)
+        if not self._guides:
+            found = replace(found, candidates=[c for c in found.candidates if c.kind is not Kind.GUIDANCE])
         uses, uncounted = await self._read_uses(order, found)
         ingredients = Ingredients(
             query=order.topic,
@@ -268,6 +274,7 @@ class ContextBuilder:
             candidates=self._links.resolve_targets(order.scope, add_use_counts(found.candidates, uses)),
             sources={key: source_of(memory, key) for key, memory in found.memories.items()},
             max_access=uses.highest,
+            general=() if order.is_split else leave_out_told(reading.instructions, shown),
         )
         terms = order.terms
         stable = compose_stable(reading.rules, reading.instructions, terms) if order.is_split else None
@@ -344,6 +351,11 @@ def first_cause(error: Exception) -> Exception:
 
 def add_use_counts(candidates: Sequence[Candidate], uses: Uses) -> list[Candidate]:
     return [replace(c, access_count=float(uses.counts[c.id])) if c.id in uses.counts else c for c in candidates]
+
+
+def leave_out_told(instructions: Sequence[Candidate], shown: ShownTurns) -> list[Candidate]:
+    """Returns what the host does not show itself, newest first."""
+    return [one for one in reversed(instructions) if not shown.covers(one.source_turn, one.text)]
 
 
 def leave_out_shown(found: FoundMemories, shown: ShownTurns) -> FoundMemories:

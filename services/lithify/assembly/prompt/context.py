@@ -10,6 +10,7 @@ from lithify.assembly.prompt.selection import (
     find_unplaced,
     pick_distinct,
     pick_survivors,
+    rank_advice,
     rank_candidates,
     score_candidates,
 )
@@ -127,9 +128,7 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
     fixed, split = settle_fixed(ingredients, conversation, base, terms)
     shown = {item.id for item in fixed.tail}
     competing = drop_shown(ingredients.candidates, (), shown)
-    # A later instruction that says otherwise retires the earlier one.
-    standing = [c for c in competing if c.kind is Kind.GUIDANCE and c.superseded_by is None]
-    advice = rank_candidates(standing, ingredients, terms)
+    advice = rank_advice([c for c in competing if c.kind is Kind.GUIDANCE], shown, ingredients, terms)
     memories = [c for c in competing if c.kind is not Kind.GUIDANCE]
     considered = rank_candidates(lend_signals(memories) if profile.durable_authority else memories, ingredients, terms)
     considered = admit_doubtful(considered, memories, ingredients, terms)
@@ -195,7 +194,7 @@ def settle_fixed(
         count=counter.count,
         frames=Frames.at(terms.now_ms),
         shorten=shorten_turns(ingredients.query, counter),
-        recalls=bool(ingredients.candidates),
+        recalls=bool(ingredients.candidates or ingredients.general),
     )
     return fixed, split
 

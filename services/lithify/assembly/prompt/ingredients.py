@@ -26,6 +26,7 @@ class Ingredients:
     sources: Mapping[str, str] = field(default_factory=dict)  # record id -> where it was said
     max_access: float = 0.0
     session: str | None = None  # in which it is asked
+    general: Sequence[Candidate] = ()  # instructions that bear on every question, newest first
     summaries: Sequence[TurnSummary] = ()  # of candidates, to stand for those without room
     user: str = ""  # who is asking
 

@@ -148,7 +148,9 @@ def candidate_rows(context: Context) -> Iterator[dict[str, Any]]:
     reasons = verdicts(context)
     rows = {row.candidate.id: row for row in (*planned.considered, *planned.advice)}
     places = {item.candidate.id: item for item in context.projection.order}
-    found = {candidate.id: candidate for candidate in (*planned.ingredients.candidates, *summaries_of(planned))}
+    read = planned.ingredients
+    found = {candidate.id: candidate for candidate in read.candidates}
+    found = {candidate.id: candidate for candidate in (*read.general, *summaries_of(planned))} | found
     linked = {key: item.candidate for key, item in places.items()}
     for key in dict.fromkeys((*places, *rows, *found)):
         row = candidate_row(found.get(key) or linked[key], reasons.get(key, Verdict.OUTRANKED))

@@ -1,14 +1,14 @@
 """Selects the memories that may go into a prompt, best first: ranks, doubts, and gives every source its share."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.cues import asks_about_self, keywords
-from lithify.memory.ranking.duplicates import Ranked, distinct_turns
+from lithify.memory.ranking.duplicates import Ranked, distinct_turns, drop_shown
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.renewal import put_newer_first
 from lithify.memory.ranking.scoring import (
@@ -86,3 +86,21 @@ def spread_sources(ranked: Sequence[RankedT], sources: Mapping[str, str], size: 
         (within if seen[source] <= cap else beyond).append(place)
     chosen = within[:size] + beyond[: max(0, size - len(within))]
     return [ranked[place] for place in sorted(chosen)]
+
+
+def rank_advice(
+    found: Sequence[Candidate], shown: Collection[str], ingredients: Ingredients, terms: Terms
+) -> list[Scored]:
+    """Puts what bears on every question first, the newest before the older, then what was found for this one.
+
+    A later instruction that says otherwise retires the earlier one.
+    """
+    general = drop_shown(ingredients.general, (), shown)
+    known = {candidate.id: candidate for candidate in found}
+    always = [make_unscored(known.get(candidate.id, candidate)) for candidate in general]
+    return [*always, *rank_candidates([c for c in found if c.superseded_by is None], ingredients, terms)]
+
+
+def make_unscored(candidate: Candidate) -> Scored:
+    """Makes a row of a receipt of what nobody has compared with a question."""
+    return Scored(candidate, 0.0, 0.0, 0.0, 0.0, weight=0.0, coverage=0.0, quality=1.0, score=0.0)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from lithify.assembly.prompt.context import Context, pack_context, plan_context
 from lithify.assembly.prompt.ingredients import Ingredients, Terms
+from lithify.assembly.prompt.selection import make_unscored
 from lithify.authored import Rules
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.duplicates import distinct_turns
-from lithify.memory.ranking.scoring import Scored
 
 
 def compose_stable(rules: Rules, instructions: Sequence[Candidate], terms: Terms) -> Context:
@@ -25,11 +25,6 @@ def compose_stable(rules: Rules, instructions: Sequence[Candidate], terms: Terms
     packed = pack_context(replace(planned, ingredients=known, advice=newest_first), {}, None)
     composition = replace(packed.composition, guidance=packed.composition.guidance[::-1])
     return replace(packed, composition=composition, text=composition.text)
-
-
-def make_unscored(candidate: Candidate) -> Scored:
-    """Makes a row of a receipt of what nobody has compared with a question."""
-    return Scored(candidate, 0.0, 0.0, 0.0, 0.0, weight=0.0, coverage=0.0, quality=1.0, score=0.0)
 
 
 def leave_to_fresh(ingredients: Ingredients, terms: Terms, stable: Context) -> tuple[Ingredients, Terms]:

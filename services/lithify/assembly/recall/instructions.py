@@ -22,11 +22,14 @@ class StandingInstructions:
 
     store: VectorStore
 
-    async def read(self, scope: TenantScope) -> list[Candidate]:
-        """Returns the instructions that still hold. Raises Unavailable if the store is away."""
+    async def read(self, scope: TenantScope, *, general: bool = False) -> list[Candidate]:
+        """Returns the instructions that still hold, on request those alone that bear on every question.
+
+        Raises Unavailable if the store is away.
+        """
         where = Where().equals("kind", Kind.GUIDANCE.value).equals("active", True).any_of("scope", LASTING)
         page = await self.store.scroll(scope, COLLECTION, where, limit=MOST)
-        return distinct_instructions(page.records)
+        return distinct_instructions(one for one in page.records if not general or one.payload.get("general"))
 
 
 def distinct_instructions(records: Iterable[Record]) -> list[Candidate]:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -33,6 +33,14 @@ class InstructionGrammar:
     passing: re.Pattern[str]
     kindness: re.Pattern[str]
     standing: tuple[re.Pattern[str], ...]
+    alone: tuple[re.Pattern[str], ...]
+    orders: tuple[re.Pattern[str], ...]
+    seals: tuple[re.Pattern[str], ...]
+    requests: re.Pattern[str]
+    favours: re.Pattern[str]
+    asking: re.Pattern[str]
+    general: re.Pattern[str]
+    limited: re.Pattern[str]
     topics: tuple[Topic, ...]
     denied: frozenset[str]
     affirmed: frozenset[str]
@@ -57,9 +65,17 @@ def load_instructions(language: str) -> InstructionGrammar:
         begins=re.compile(data["begins"]),
         quoting=re.compile(data["quoting"]),
         reported=re.compile(data["reported"]),
-        passing=re.compile(data["passing"]),
+        passing=re.compile(_fill(data["passing"], pieces)),
         kindness=re.compile(data["kindness"]),
-        standing=tuple(re.compile(_fill(pattern, pieces)) for pattern in data["standing"]),
+        standing=_read_patterns(data["standing"], pieces),
+        alone=_read_patterns(data["alone"], pieces),
+        orders=_read_patterns(data["orders_for_once"], pieces),
+        seals=_read_patterns([data["seals"]], pieces),
+        requests=re.compile(_fill(data["requests"], pieces)),
+        favours=re.compile(_fill(data["favours"], pieces)),
+        asking=re.compile(pieces["asking"]),
+        general=re.compile(_fill(data["general"], pieces)),
+        limited=re.compile(_fill(data["limited"], pieces)),
         topics=tuple(_read_topic(entry) for entry in data["topic"]),
         denied=frozenset(data["topics"]["denied"]),
         affirmed=frozenset(data["topics"]["affirmed"]),
@@ -74,6 +90,10 @@ def load_instructions(language: str) -> InstructionGrammar:
 def _read_topic(entry: Mapping[str, Any]) -> Topic:
     words = {word: value for value, told in entry["values"].items() for word in told}
     return Topic(entry["name"], re.compile(entry["about"]), words)
+
+
+def _read_patterns(patterns: Iterable[str], pieces: Mapping[str, str]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(_fill(pattern, pieces)) for pattern in patterns)
 
 
 def _fill(pattern: str, pieces: Mapping[str, str]) -> str:

@@ -22,9 +22,9 @@ def read_instructions(text: str) -> tuple[Claim, ...]:
     claims: dict[tuple[str, frozenset[str]], Claim] = {}
     for language in LANGUAGES:
         grammar = load_instructions(language)
-        for sentence in find_in_language(text, grammar):
-            words = _WORD.findall(sentence)
-            found = [*_read_topics(sentence, words, grammar)] or [*_read_order(words, grammar)]
+        for instruction in find_in_language(text, grammar):
+            words = _WORD.findall(instruction.clause)
+            found = [*_read_topics(instruction.clause, words, grammar)] or [*_read_order(words, grammar)]
             claims |= {(claim.attribute, claim.value): claim for claim in found}
     return tuple(claims.values())
 
