@@ -8,7 +8,7 @@ from typing import Final
 from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline
-from lithify.assembly.prompt.context import Context, PlannedContext, compose_context, plan_context, temporal_query
+from lithify.assembly.prompt.context import Context, PlannedContext, compose_context, plan_context
 from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.assembly.recall.pools import source_of
 from lithify.assembly.recall.recall import Recall
@@ -21,6 +21,7 @@ from lithify.evaluation.metrics import fraction, mean
 from lithify.evaluation.run import DEADLINE_MS
 from lithify.memory.prompt.budget import memory_budget
 from lithify.memory.ranking.profile import Profile
+from lithify.memory.temporal.query import read_guarded_query
 
 # The selector picks three turns at most: it can decide only where few fit.
 BUDGETS: Final = (200, 300, 500)
@@ -67,7 +68,7 @@ def make_selection(category: str, size: int, budget: int, found: Sequence[tuple[
 
 
 def passes_guard(question: EvidenceQuestion, profile: Profile) -> bool:
-    return temporal_query(question.text, profile).guard.applies
+    return read_guarded_query(question.text, profile).guard.applies
 
 
 async def compare_contexts(

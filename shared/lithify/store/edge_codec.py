@@ -23,6 +23,7 @@ _INDEX_PARAMS: Final["dict[IndexKind, edge.PayloadSchemaParams]"] = {
     IndexKind.PLACE: edge.KeywordIndexParams(enable_hnsw=False),
     IndexKind.KEYWORD: edge.KeywordIndexParams(enable_hnsw=False),
     IndexKind.INTEGER: edge.IntegerIndexParams(lookup=True, range=True, enable_hnsw=False),
+    IndexKind.FLOAT: edge.FloatIndexParams(enable_hnsw=False),
     IndexKind.BOOLEAN: edge.BoolIndexParams(enable_hnsw=False),
 }
 

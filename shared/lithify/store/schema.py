@@ -15,6 +15,7 @@ class IndexKind(Enum):
     PLACE = "place"
     KEYWORD = "keyword"
     INTEGER = "integer"
+    FLOAT = "float"
     BOOLEAN = "boolean"
 
 
@@ -39,6 +40,7 @@ INDEXES: Final = MappingProxyType(
         "active": IndexKind.BOOLEAN,
         "ts": IndexKind.INTEGER,
         "seq": IndexKind.INTEGER,
+        "anchors": IndexKind.FLOAT,
     }
 )
 

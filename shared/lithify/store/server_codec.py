@@ -26,7 +26,9 @@ LEXICAL_PARAMS: Final = models.SparseVectorParams(modifier=models.Modifier.IDF)
 # A float as JSON text, with its comma: at most 24 characters for a double.
 FLOAT_BYTES: Final = 24
 
-IndexParams: TypeAlias = models.KeywordIndexParams | models.IntegerIndexParams | models.BoolIndexParams
+IndexParams: TypeAlias = (
+    models.KeywordIndexParams | models.IntegerIndexParams | models.FloatIndexParams | models.BoolIndexParams
+)
 
 
 def vector_params(spec: CollectionSpec) -> dict[str, models.VectorParams]:
@@ -50,6 +52,8 @@ def index_params(kind: IndexKind) -> IndexParams:
             return models.IntegerIndexParams(
                 type=models.IntegerIndexType.INTEGER, lookup=True, range=True, enable_hnsw=False
             )
+        case IndexKind.FLOAT:
+            return models.FloatIndexParams(type=models.FloatIndexType.FLOAT, enable_hnsw=False)
         case IndexKind.BOOLEAN:
             return models.BoolIndexParams(type=models.BoolIndexType.BOOL, enable_hnsw=False)
 

@@ -39,13 +39,12 @@ from lithify.memory.ranking.candidate import Candidate, Kind, Scope
 from lithify.memory.ranking.duplicates import distinct_turns, drop_shown, lend_signals
 from lithify.memory.ranking.helpfulness import is_helpful_enough
 from lithify.memory.ranking.hops import Hop, Projected, merge_projection, plan_hops
-from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.scoring import (
     Scored,
     put_newest_first,
 )
 from lithify.memory.temporal.projection import SlotCosines, TemporalProjection, project_temporally
-from lithify.memory.temporal.query import TemporalQuery, read_temporal_query, require_time_question, trust_indicator
+from lithify.memory.temporal.query import TemporalQuery, read_guarded_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,22 +146,8 @@ def plan_context(ingredients: Ingredients, terms: Terms) -> PlannedContext:
         unplaced=find_unplaced(distinct, direct, profile),
         advice=tuple(distinct_turns(advice)),
         hops=tuple(plan_hops(direct, profile)),
-        temporal=temporal_query(ingredients.query, profile),
+        temporal=read_guarded_query(ingredients.query, profile),
     )
-
-
-def temporal_query(query: str, profile: Profile) -> TemporalQuery:
-    """Reads what a question asks about time, under the guard of the profile; that of the sources knows no filler."""
-    read = read_temporal_query(
-        query,
-        profile.temporal_threshold,
-        drop_filler=profile.temporal_guard != "indicator",
-        weights=profile.indicator,
-        max_slots=profile.max_slots,
-    )
-    if profile.temporal_guard == "indicator":
-        return trust_indicator(read, profile.temporal_threshold)
-    return require_time_question(read, query) if profile.temporal_guard == "question" else read
 
 
 def settle_fixed(

@@ -1,7 +1,7 @@
 """The two legs of a search, by meaning and by words: what each is asked, and what both found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -33,6 +33,11 @@ class Legs:
     def cut(self, depth: int) -> "Legs":
         """Returns what the legs would have found, had each been asked for fewer places."""
         return read_legs(fold_copies(self.by_meaning, depth), fold_copies(self.by_words, depth), None)
+
+    def add(self, hits: Sequence[Hit]) -> "Legs":
+        """Returns the same with hits by meaning that stand in neither list."""
+        scores = {hit.id: hit.score for hit in hits}
+        return replace(self, hits=self.hits | {hit.id: hit for hit in hits}, dense=self.dense | scores)
 
     def shortlist(self, size: int) -> list[Hit]:
         """Returns the hits of the best `size` source turns by both legs, best first; copies stand together."""

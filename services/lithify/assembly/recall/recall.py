@@ -7,6 +7,8 @@ from redis.asyncio import Redis
 
 from lithify.assembly.deadlines import Deadline, finish_by
 from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, profile_digest, subjects
+from lithify.assembly.recall.dated import wanted_dates
+from lithify.assembly.recall.legs import join_legs
 from lithify.assembly.recall.pools import Pool, is_retrievable, session_pools
 from lithify.assembly.recall.reach import Reach, assembly_reach, core_reach
 from lithify.assembly.recall.retrieval import (
@@ -15,7 +17,6 @@ from lithify.assembly.recall.retrieval import (
     Retriever,
     ShownTurnIds,
     nothing_shown,
-    unite_found,
 )
 from lithify.errors import Unavailable
 from lithify.events import TenantScope
@@ -107,6 +108,7 @@ class Recall:
             dense_by_maximum=self.profile.dense_by_maximum,
             window=self.profile.window,
             is_judged=self.profile.relevance_floor is not None,
+            dated=wanted_dates(query, self.profile),
         )
 
 
@@ -114,3 +116,17 @@ def merge_found(parts: Sequence[FoundMemories]) -> FoundMemories:
     """Returns one list without rules and without repetition, whichever pool a record came from."""
     found = unite_found(parts)
     return replace(found, candidates=[c for c in found.candidates if is_retrievable(found.memories[c.id])])
+
+
+def unite_found(parts: Sequence[FoundMemories]) -> FoundMemories:
+    """Returns what several searches found as one list, each record once."""
+    if len(parts) == 1:
+        return parts[0]
+    legs = [part.legs for part in parts if part.legs is not None]
+    return FoundMemories(
+        candidates=list({c.id: c for part in parts for c in part.candidates}.values()),
+        memories={key: memory for part in parts for key, memory in part.memories.items()},
+        degraded=list(dict.fromkeys(reason for part in parts for reason in part.degraded)),
+        tiers=[tier for part in parts for tier in part.tiers],
+        legs=join_legs(legs) if legs else None,
+    )

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lithify.assembly.deadlines import Deadline, Late, finish_by, hedge
+from lithify.assembly.recall.dated import LATE_DATES, PATIENCE_S, DatedSearch, dated_queries, pick_dated
 from lithify.assembly.recall.evidence import Judge
 from lithify.assembly.recall.legs import (
     BOTH,
@@ -19,7 +20,6 @@ from lithify.assembly.recall.legs import (
     Legs,
     dense_query,
     fold_copies,
-    join_legs,
     lexical_query,
     limits_for,
     read_legs,
@@ -74,6 +74,7 @@ class RecallQuery:
     window: Window = AROUND
     is_judged: bool = True  # whether the chance that a record helps is wanted, or the order alone
     keeps_legs: bool = False  # whether the ranks in both lists are wanted
+    dated: DatedSearch | None = None  # which memories with dates are wanted beside what is found, if any
 
     @property
     def depth(self) -> int:
@@ -155,13 +156,19 @@ class Retriever:
         (vector, degraded), by_words = await asyncio.gather(
             self._embed(query), self._search_words(scope, query, words, shown)
         )
+        hidden = await shown()
         try:
-            legs, tiers = await self._search(scope, query, vector, hits_or_raise(by_words), shown=await shown())
+            (legs, tiers), (dates, undated) = await asyncio.gather(
+                self._search(scope, query, vector, hits_or_raise(by_words), shown=hidden),
+                self._search_dates(scope, query, vector, hidden),
+            )
         except LithifyError as error:
             return FoundMemories(degraded=[*degraded, f"stored memories cannot be read: {error}"])
+        dated = pick_dated(dates, set(map(source_turn, legs.hits.values())), query.dated)
         around = query.surroundings(legs)
+        further = [find_surroundings(dated, query.window, 0)] if around and dated else []
         try:
-            records = await read_around(self.store, scope, query.where, around, self._tier) if around else []
+            records = await read_around(self.store, scope, query.where, [*around, *further], self._tier)
         except LithifyError as error:
             alone = await self.retrieve(scope, replace(query, window=ALONE), shown)
             return replace(
@@ -170,9 +177,11 @@ class Retriever:
         judge = await self._judge(scope, query, legs, meaning=vector is not None)
         asked = self._passage_query(query, words, vector)
         if query.wants_passages:
-            return replace(unite_passages(query, asked, records, around, judge), degraded=degraded, tiers=tiers)
+            found = unite_passages(query, asked, records, around, judge, further)
+        else:
+            found = self._unite_bare(query, asked, legs, judge, dated)
         kept = legs if query.keeps_legs else None
-        return replace(self._unite_bare(query, asked, legs, judge), degraded=degraded, tiers=tiers, legs=kept)
+        return replace(found, degraded=[*degraded, *undated], tiers=tiers, legs=kept)
 
     async def _judge(self, scope: TenantScope, query: RecallQuery, legs: Legs, *, meaning: bool) -> Judge | None:
         """Returns by which constants the records are judged; None where nobody wants it, or nobody fitted them."""
@@ -186,8 +195,14 @@ class Retriever:
         size = await self.sizes.read(self.store, scope, query.where, seen) if is_full else seen
         return Judge(self.calibration, size, max(legs.dense.values(), default=0.0))
 
-    def _unite_bare(self, query: RecallQuery, asked: PassageQuery, legs: Legs, judge: Judge | None) -> FoundMemories:
-        """Unites the hits of both legs as they are, without the turns around them."""
+    def _unite_bare(
+        self, query: RecallQuery, asked: PassageQuery, legs: Legs, judge: Judge | None, dated: Sequence[Hit] = ()
+    ) -> FoundMemories:
+        """Unites the hits of both legs as they are, without the turns around them, and adds dated ones to them."""
+        if dated:
+            return add_found(
+                self._unite_bare(query, asked, legs, judge), self._unite_bare(query, asked, legs.add(dated), judge)
+            )
         memories = {hit.id: MemoryRecord.from_payload(hit.payload) for hit in legs.hits.values()}
         found = bare_signals(legs.dense, legs.lexical, by_best=query.dense_by_maximum)
         signals = {key: found[key] for key in memories}
@@ -216,6 +231,22 @@ class Retriever:
             scope, query.depth, lambda limit: dense_query(where, limit, vector, places_only=query.wants_passages)
         )
         return read_legs(by_meaning, by_words, vector), []
+
+    async def _search_dates(
+        self, scope: TenantScope, query: RecallQuery, vector: Vector | None, shown: frozenset[str]
+    ) -> tuple[list[list[Hit]], list[str]]:
+        """Returns memories with dates, by how many they have, and what kept them away; without a question's, none."""
+        if query.dated is None or vector is None:
+            return [], []
+        where = leave_out(query.where, shown)
+        queries = dated_queries(where, query.dated, vector, query.depth, places_only=query.wants_passages)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await self.store.query_batch(scope, COLLECTION, queries), []
+        except TimeoutError:
+            return [], [LATE_DATES]
+        except LithifyError as error:
+            return [], [f"memories with dates cannot be read: {error}"]
 
     async def _search_tiers(
         self, scope: TenantScope, query: RecallQuery, where: Where, vector: Vector, *, by_words: Sequence[Hit]
@@ -303,8 +334,16 @@ def unite_passages(
     records: Sequence[Record],
     around: Sequence[Surroundings],
     judge: Judge | None,
+    further: Sequence[Surroundings] = (),
 ) -> FoundMemories:
-    """Unites the records that were read, each judged with those that stand around it."""
+    """Unites the records that were read, each judged with those that stand around it.
+
+    Those of `further` levels are judged beside the others, whose own standing they leave as it is.
+    """
+    if further:
+        near = [record for record in records if any(level.holds(record) for level in around)]
+        found = unite_passages(query, asked, near, around, judge)
+        return add_found(found, unite_passages(query, asked, records, [*around, *further], judge))
     memories = {record.id: MemoryRecord.from_payload(record.payload) for record in records}
     in_core = np.array([around[0].holds(record) for record in records], dtype=np.bool_)
     signals, evidence = passage_signals(
@@ -313,6 +352,12 @@ def unite_passages(
     imprints = {record.id: make_imprint(asked, record) for record in records}
     found = gather_candidates(query, memories, share_turn_signals(signals, memories), imprints)
     return replace(found, evidence=evidence)
+
+
+def add_found(found: FoundMemories, more: FoundMemories) -> FoundMemories:
+    """Adds what another look at the same found besides."""
+    new = [candidate for candidate in more.candidates if candidate.id not in found.memories]
+    return replace(found, candidates=[*found.candidates, *new], memories={**more.memories, **found.memories})
 
 
 def gather_candidates(
@@ -329,20 +374,6 @@ def gather_candidates(
     ]
     covered = {key: memory.source_ids for key, memory in standing.items()}
     return FoundMemories(drop_stand_ins(candidates, covered), standing)
-
-
-def unite_found(parts: Sequence[FoundMemories]) -> FoundMemories:
-    """Returns what several searches found as one list, each record once."""
-    if len(parts) == 1:
-        return parts[0]
-    legs = [part.legs for part in parts if part.legs is not None]
-    return FoundMemories(
-        candidates=list({c.id: c for part in parts for c in part.candidates}.values()),
-        memories={key: memory for part in parts for key, memory in part.memories.items()},
-        degraded=list(dict.fromkeys(reason for part in parts for reason in part.degraded)),
-        tiers=[tier for part in parts for tier in part.tiers],
-        legs=join_legs(legs) if legs else None,
-    )
 
 
 def share_turn_signals(signals: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:

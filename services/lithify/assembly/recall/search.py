@@ -10,7 +10,8 @@ from lithify.assembly.recall.choices import apply_choices, let_fade, score_found
 from lithify.assembly.recall.legs import BOTH, DENSE
 from lithify.assembly.recall.pools import session_pools
 from lithify.assembly.recall.reach import core_reach, search_reach
-from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever, unite_found
+from lithify.assembly.recall.recall import unite_found
+from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
 from lithify.memory.ranking.duplicates import distinct_turns

@@ -128,7 +128,10 @@ def _key(item: Scored) -> str:
 
 
 def _contender(scored: Scored) -> TemporalCandidate:
-    return TemporalCandidate(_key(scored), scored.relevance, scored.score, scored.candidate.anchors)
+    """Takes the cosine for the similarity: a mix that is relative to its list says nothing about a floor."""
+    cosine = scored.candidate.signals.cosine
+    sim = scored.relevance if cosine is None else cosine
+    return TemporalCandidate(_key(scored), sim, scored.score, scored.candidate.anchors)
 
 
 def _add_coverage(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lithify.memory.ranking.cues import asks_when
-from lithify.memory.ranking.profile import INDICATOR_WEIGHTS, IndicatorWeights
+from lithify.memory.ranking.profile import INDICATOR_WEIGHTS, IndicatorWeights, Profile
 
 MAX_SLOTS = 4
 SLOT_COSINE = 0.50
@@ -167,6 +167,20 @@ def read_temporal_query(
     slots = event_slots(query, drop_filler, max_slots)
     guard = decide_guard(labels, xi, len(slots), threshold)
     return TemporalQuery(labels=labels, xi=xi, slots=slots, guard=guard)
+
+
+def read_guarded_query(query: str, profile: Profile) -> TemporalQuery:
+    """Reads what a question asks about time, under the guard of the profile; that of the sources knows no filler."""
+    read = read_temporal_query(
+        query,
+        profile.temporal_threshold,
+        drop_filler=profile.temporal_guard != "indicator",
+        weights=profile.indicator,
+        max_slots=profile.max_slots,
+    )
+    if profile.temporal_guard == "indicator":
+        return trust_indicator(read, profile.temporal_threshold)
+    return require_time_question(read, query) if profile.temporal_guard == "question" else read
 
 
 def asks_for_time(query: str) -> bool:
