@@ -14,10 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 from lithify.cli.eval import app
+from lithify.embedding.relevance_file import RelevanceFile
 from lithify.errors import Invalid, LithifyError, Misconfigured
 from lithify.evaluation.ablation import AblationPlan
 from lithify.evaluation.datasets import load_dataset
 from lithify.evaluation.weight_fit import WeightFit
+from lithify.evaluation.workplace import find_workplace
 from lithify.memory.ranking.profile import RECALL
 from lithify.memory.ranking.relevance import RelevanceWeights
 from lithify.settings import Settings
@@ -59,8 +61,11 @@ def bench(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Bench:
 
 
 def own_rows(path: Path) -> list[Any]:
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    return [row for row in rows if row["conv"] == CONVERSATION]
+    return [row for row in read_rows(path) if row["conv"] == CONVERSATION]
+
+
+def read_rows(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +144,41 @@ def test_a_fit_is_printed_beside_the_shipped_weights(tmp_path: Path, monkeypatch
     assert printed["weights"]["lexical"] == 0.6
     assert printed["shipped_weights"] == RECALL.normalise().relevance._asdict()
     assert printed["held_out"] == recall
+
+
+def test_foreign_questions_and_the_constants_of_relevance_are_measured_on_one_folder(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    """Two small conversations, ingested once by `foreign` and asked again inside the process by `fit`."""
+    turns, questions = (read_rows(BENCHMARK / f"{name}.jsonl") for name in ("turns", "questions"))
+    names = list(dict.fromkeys(row["conv"] for row in turns))[:2]
+    kept = [[row for row in turns if row["conv"] == name][:24] for name in names]
+    told = {(row["conv"], row["id"]) for rows in kept for row in rows}
+    asked = [row for row in questions if row["evidence"] and all((row["conv"], e) in told for e in row["evidence"])]
+    folder = prepared(tmp_path / "talks", [row for rows in kept for row in rows], asked)
+    work, out, constants = tmp_path / "work", tmp_path / "foreign.json", tmp_path / "relevance.json"
+    place = find_workplace(work, load_dataset("locomo", folder), Settings()).folder
+    own = {"LITHIFY_MODELS_DIR": str(models_dir)}
+    options = ("--data", str(folder), "--work", str(place), "--json", str(out), "--per-pair", "3")
+    done = lithify("eval", "foreign", *options, **own)
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(out.read_bytes())
+    assert figures["own"]["n"] == len(asked)
+    assert 0 < figures["foreign"]["n"] <= 6
+    assert figures["foreign"]["tokens"] < figures["own"]["tokens"]
+    assert figures["evidence"] > 0.8
+    arguments = ["fit", "--data", str(folder), "--work", str(work), "--relevance", str(constants)]
+    fitted = CliRunner(env=own).invoke(app, arguments, catch_exceptions=False)
+    assert fitted.exit_code == 0, fitted.output
+    written = RelevanceFile.model_validate_json(constants.read_bytes())
+    assert written.family == "all-minilm-l6-v2"
+    assert [(row.name, row.own, row.foreign) for row in written.data] == [("talks", 4 * len(asked), 4 * len(asked))]
+    assert json.loads(fitted.stdout)["in_sample"]["talks"]["0.1"]["evidence"] > 0.8
+
+
+def test_weights_are_fitted_on_one_data_set_only(tmp_path: Path) -> None:
+    folder = str(prepared(tmp_path / "data"))
+    assert "--relevance" in str(refused("fit", "--data", folder, "--data", folder))
 
 
 def refused(*arguments: str, **environment: str) -> LithifyError:

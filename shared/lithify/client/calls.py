@@ -140,13 +140,20 @@ def assemble(
     messages: Sequence[JsonObject] = (),
     form: Literal["addition", "messages", "split"] | None = None,
     order: Literal["time", "score"] | None = None,
+    min_score: float | None = None,
     include_docs: bool | JsonObject | None = None,
     now: int | None = None,
     deadline_ms: int | None = None,
 ) -> Call[Context]:
     """Build the memory part of the next prompt. A client that fails soft gives the messages back and no memory."""
     optional = drop_none(
-        query=query, form=form, order=order, include_docs=include_docs, now=now, deadline_ms=deadline_ms
+        query=query,
+        form=form,
+        order=order,
+        min_score=min_score,
+        include_docs=include_docs,
+        now=now,
+        deadline_ms=deadline_ms,
     )
     required = {"user": user, "session": session, "token_budget": token_budget}
     return Call(

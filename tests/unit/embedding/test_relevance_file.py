@@ -11,10 +11,13 @@ from lithify.errors import Misconfigured
 from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION
 
 
-def test_the_default_model_has_its_constants() -> None:
-    shipped = read_relevance(assets_folder() / "all-minilm-l6-v2")
+@pytest.mark.parametrize("model", ["all-minilm-l6-v2", "snowflake-arctic-embed-s"])
+def test_shipped_models_have_their_constants_and_name_what_they_were_fitted_on(model: str) -> None:
+    shipped = read_relevance(assets_folder() / model)
     assert shipped is not None
-    assert shipped.family == "all-minilm-l6-v2"
+    assert shipped.family == model
+    assert len({row.sha256 for row in shipped.data}) >= 3
+    assert all(row.own >= 300 <= row.foreign for row in shipped.data)
     near, covered, crowd, _ = shipped.calibration().answerable
     assert near > 0.0 < covered
     assert crowd < 0.0

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from lithify.assembly.prompt.ingredients import Ingredients, Terms
 from lithify.memory.ranking.candidate import Candidate
@@ -18,8 +18,11 @@ from lithify.memory.ranking.scoring import (
     put_newest_first,
     score_pass2,
 )
+from lithify.memory.tokens import estimate_tokens
 
 RankedT = TypeVar("RankedT", bound=Ranked)
+DOUBT_TOKENS: Final = 40
+DOUBT_CHARS: Final = 400  # longer texts are not worth counting
 
 
 def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
@@ -35,16 +38,27 @@ def rank_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, t
 def admit_doubtful(
     considered: tuple[Scored, ...], memories: Sequence[Candidate], ingredients: Ingredients, terms: Terms
 ) -> tuple[Scored, ...]:
-    """Adds the best of what is below the floor, where somebody asks about himself and hardly anything is above it."""
+    """Adds the best of what is below the floor, where somebody asks about himself and hardly anything is above it.
+
+    Only short things that he may have said of himself: a doubt is worth a few lines, not a page of an assistant's.
+    """
     places = terms.profile.doubt_places - len(considered)
     if places <= 0 or terms.is_strict or not asks_about_self(ingredients.query, ingredients.user):
         return considered
     known = {row.candidate.id for row in considered}
     least = replace(terms, floor=terms.profile.doubt_floor)
-    doubtful = distinct_turns(rank_candidates([c for c in memories if c.id not in known], ingredients, least))
+    short = [c for c in memories if c.id not in known and is_brief_statement(c)]
+    doubtful = distinct_turns(rank_candidates(short, ingredients, least))
     # Where all are weak, to be the best of them says less than the chance to help.
     doubtful.sort(key=lambda row: row.candidate.signals.helpful or 0.0, reverse=True)
     return considered + tuple(doubtful[:places])
+
+
+def is_brief_statement(candidate: Candidate) -> bool:
+    """Says whether a memory is short and not the answer of an assistant or a tool."""
+    if candidate.role in ("assistant", "tool") or len(candidate.text) > DOUBT_CHARS:
+        return False
+    return estimate_tokens(candidate.text) <= DOUBT_TOKENS
 
 
 def score_candidates(candidates: Sequence[Candidate], ingredients: Ingredients, terms: Terms) -> tuple[Scored, ...]:
