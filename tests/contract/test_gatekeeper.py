@@ -11,6 +11,7 @@ from lithify.events import Event
 from lithify.events.event import encode_event
 from lithify.memory.gating.gate import GateConfig
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
+from lithify.store.guidance_record import guidance_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import Consumer, keys
 from lithify.streams.generations import durable_subject, read_generations
@@ -19,12 +20,14 @@ from tests.integration.stream_parts import CALM, eventually, running
 from tests.unit.gatekeeper.counting_store import CountingStore
 from tests.unit.gatekeeper.gate_parts import (
     ACME,
+    FAMILY,
     NOW,
     TEA,
     TRIP,
     Gate,
     at,
     axis,
+    delivered,
     memory_id,
     memory_record,
     said,
@@ -275,3 +278,22 @@ async def test_the_rest_of_a_batch_goes_on_without_a_turn_that_fails(gate: Gate,
     assert set(await gate.memories()) == {"e1", "e3"}
     assert (worker.tally.failed, await redis.xlen(keys.dead(0))) == (1, 0)
     assert [(await gate.receipt(event))["promoted"] for event in events] == ["1", "0", "1"]
+
+
+async def test_a_standing_instruction_is_kept_whether_the_turn_is_promoted_or_not(gate: Gate) -> None:
+    event = said("e1", "From now on answer in German.")
+    await gate.store_turns((event, axis(0)), (said("e2", "Delete the staging database."), axis(1)))
+    await gate.gate(event, said("e2", "Delete the staging database."))
+    await gate.gate(event)
+    page = await gate.store.scroll(ACME, COLLECTION, Where().equals("kind", "guidance"), limit=9)
+    [kept] = [MemoryRecord.from_payload(record.payload) for record in page.records]
+    assert (kept.text, kept.scope, kept.event_id, kept.active) == (event.text, "user", "e1", True)
+    assert kept.general
+    assert page.records[0].id == guidance_id("acme", "e1", FAMILY)
+
+
+async def test_no_instruction_is_kept_where_guidance_is_off(gate: Gate) -> None:
+    event = said("e1", "From now on answer in German.")
+    await gate.store_turns((event, axis(0)))
+    await replace(gate.worker(), keeps_instructions=False).handle([delivered(event)])
+    assert await gate.store.count(ACME, COLLECTION, Where().equals("kind", "guidance")) == 0
