@@ -16,6 +16,8 @@ TOPICS = ("mailing the passport", "getting the visa", "passport and visa", "the 
 ENDINGS = ("again?", "at the embassy?", "these forms?")
 CHATTER = [f"{opening} {topic} {ending}" for opening in OPENINGS for topic in TOPICS for ending in ENDINGS]
 
+SMALL_TALK = ("Thank you.", "Good.", "Well then.", "Yes.", "Fine.")  # so that no topic has a date for its neighbour
+
 
 @pytest.fixture(scope="module", params=["seed", "recall"])
 def node(
@@ -24,7 +26,7 @@ def node(
     folder = tmp_path_factory.mktemp(f"dates-{request.param}") / "data"
     node = NodeProcess(folder, models_dir, LITHIFY_RETRIEVAL_PROFILE=request.param)
     node.start()
-    said = [MAILED, ARRIVED, *CHATTER, "Thank you.", "Good.", "Well then.", "Yes.", "Fine."]
+    said = [MAILED, ARRIVED, *SMALL_TALK, *CHATTER, *SMALL_TALK]
     turns = [
         {"user": "mia", "session": "s1", "role": "user", "text": text, "event_id": f"mia-{place}"}
         for place, text in enumerate(said)
