@@ -13,7 +13,7 @@ LEAST_PRECISION: Final = 0.95
 # What was learnt of the wordings of a file must not be lost again.
 LEAST_RECALL: Final = {"dev": 0.95, "test": 0.95, "unseen": 0.95, "blind-a": 0.85, "blind-b": 0.8, "hard": 0.9}
 # Of turns that look like instructions and are none, nearly all of `hard.jsonl`.
-MOST_FALSE_ALARMS: Final = 0.02
+MOST_FALSE_ALARMS: Final = 0.03
 
 
 def read_turns(name: str) -> list[dict[str, str]]:
