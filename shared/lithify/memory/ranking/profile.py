@@ -73,7 +73,7 @@ class RenewalWeights(NamedTuple):
     certain: Share = 0.5  # and among many, if the asker speaks of themselves
     alike: Share = 0.14  # sum from which hits are counted as speaking of the same; enough if the latest is asked for
     crowd: Count = 4  # so many others may speak of the same
-    comparable: Share = 0.4  # of the older one's chance to help, what the newer needs
+    comparable: Share = 0.3  # of the older one's chance to help, what the newer needs
     depth: Count = 10  # hits that may change places; 0: none
     breadth: Count = 20  # hits that are looked at
 

@@ -16,7 +16,7 @@ from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.cues import asks_about_self, speaker_of, words
 from lithify.memory.ranking.profile import RenewalWeights
 from lithify.memory.ranking.scoring import RowT
-from lithify.memory.ranking.tenses import LONGEST, asks_for_latest, asks_for_past, tells_of_change
+from lithify.memory.ranking.tenses import LONGEST, asks_for_latest, asks_for_past, names_date, tells_of_change
 from lithify.memory.sentences import is_question, split_sentences
 
 HOUR_MS: Final = 3_600_000.0
@@ -36,11 +36,12 @@ def put_newer_first(ranked: Sequence[RowT], query: str, weights: RenewalWeights)
     """Returns the ranking with each of the first hits before those it seems to state anew.
 
     A row takes the score of its new place. A hit that is stated anew names the newest one that does (`renewed_by`).
-    Nothing moves for a question about the past, unless it asks for the latest, nor what lacks a time or an imprint.
+    Nothing moves for a question about a date, or the past, unless for the latest, nor what lacks a time or an imprint.
     """
     question = _Question(asks_for_latest(query), asks_about_self(query, ""))
+    is_past = names_date(query) or (asks_for_past(query) and not question.is_latest)
     looked_at = [row for row in ranked[: weights.breadth] if _is_stated(row.candidate)]
-    if len(looked_at) < 2 or weights.depth < 2 or (asks_for_past(query) and not question.is_latest):
+    if len(looked_at) < 2 or weights.depth < 2 or is_past:
         return list(ranked)
     renewals = find_renewals(looked_at, question, weights)
     return _reorder(ranked, renewals, weights.depth)

@@ -63,7 +63,7 @@ def test_questions_about_the_past_keep_the_order(question: str) -> None:
 
 
 def test_a_much_weaker_hit_passes_nothing() -> None:
-    weak = NEW._replace(candidate=replace(NEW.candidate, signals=Signals(helpful=0.3)))
+    weak = NEW._replace(candidate=replace(NEW.candidate, signals=Signals(helpful=0.2)))
     assert texts(put_newer_first([OLD, weak], QUESTION, WEIGHTS)) == texts([OLD, weak])
 
 

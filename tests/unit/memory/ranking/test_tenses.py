@@ -1,6 +1,6 @@
 import pytest
 
-from lithify.memory.ranking.tenses import asks_for_latest, asks_for_past, tells_of_change
+from lithify.memory.ranking.tenses import asks_for_latest, asks_for_past, names_date, tells_of_change
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,16 @@ def test_dating_an_event_is_not_asking_for_the_latest(query: str) -> None:
 @pytest.mark.parametrize("query", ["Where did I live?", "What was my number?", "my former boss", "Wo war ich gestern?"])
 def test_questions_about_the_past_are_recognised(query: str) -> None:
     assert asks_for_past(query)
+
+
+@pytest.mark.parametrize("query", ["her latest game on November 7, 2022", "in July 2023", "on 2023-07-01", "1.7.2023"])
+def test_dates_are_recognised(query: str) -> None:
+    assert names_date(query)
+
+
+@pytest.mark.parametrize("query", ["our holiday in August", "the budget for 2026", "May I have 2 of them?", "at 10:30"])
+def test_other_numbers_are_no_dates(query: str) -> None:
+    assert not names_date(query)
 
 
 @pytest.mark.parametrize("query", ["Where do I live?", "How old is Mila?", "Who leads Atlas?", "When is the standup?"])
