@@ -178,6 +178,7 @@ class Profile:
     recovery_size: Count = 10  # k_rec
     coverage_size: Size = 3  # k_cov
     coverage_floor: Share = 0.10  # θ_stop
+    dated_coverage: bool = False  # whether only what says when speaks of an event (spec 09 §3)
     temporal_fill: bool = False  # fill what the temporal picks leave of the budget (X48)
 
     @property
@@ -258,6 +259,8 @@ RECALL = Profile(
     gate=RECALL_GATE,
     compaction=RECALL_COMPACTION,
     temporal_fill=True,
+    # A turn that names both events and no date would take the credit of the two that do.
+    dated_coverage=True,
     # One long paste must neither silence recall nor take the place of the conversation.
     packing="excerpts",
     tail_share=0.5,

@@ -145,7 +145,10 @@ def _add_coverage(
     rows = [(cosines or {}).get(candidate.id, [0.0] * len(slots)) for candidate in candidates]
     matrix = np.array(rows, dtype=np.float64).reshape(len(pool), len(slots))
     covered = covered_slots(slots, [c.text for c in candidates], matrix, profile.slot_threshold)
-    return [replace(contender, covered=found) for contender, found in zip(pool, covered, strict=True)]
+    return [
+        replace(contender, covered=found if contender.anchors > 0.0 or not profile.dated_coverage else frozenset())
+        for contender, found in zip(pool, covered, strict=True)
+    ]
 
 
 def _project_pick(pick: Pick, scored: Scored) -> Projected:

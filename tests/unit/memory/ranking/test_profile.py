@@ -42,6 +42,7 @@ def test_the_seed_keeps_the_constants_of_the_sources() -> None:
     )
     assert SEED.indicator == (1.0, 0.9, 0.8, 0.8, 0.7, 0.7, 1.5)
     assert (SEED.temporal_guard, SEED.temporal_fill, SEED.max_slots) == ("indicator", False, 4)
+    assert not SEED.dated_coverage
 
 
 @pytest.mark.parametrize("profile", PROFILES)

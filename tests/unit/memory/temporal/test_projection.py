@@ -156,6 +156,22 @@ def test_a_dated_turn_below_the_similarity_floor_is_recovered_and_picked() -> No
     assert [pick.key for pick in projection.picks] == ["memories::broad", "memories::dated"]
 
 
+def test_only_a_turn_that_says_when_covers_an_event_where_that_is_wanted() -> None:
+    candidates = [
+        turn("broad", "I cannot wait to get the visa after mailing the passport", 0.9),
+        turn("start", "I was mailing the passport on 4/2", 0.5),
+        turn("end", "They let me get the visa on 5/20", 0.5),
+    ]
+    gains = {pick.key: pick.gain for pick in project(candidates, VISA, SEED).picks}
+    assert gains["memories::broad"] == 1.0
+    dated = project(candidates, VISA, replace(SEED, dated_coverage=True))
+    assert {pick.key: pick.gain for pick in dated.picks} == {
+        "memories::start": 0.5,
+        "memories::end": 0.5,
+        "memories::broad": 0.0,
+    }
+
+
 def test_a_second_copy_of_a_surviving_turn_is_not_recovered() -> None:
     kept = replace(turn("kept", "The visa came on 5/20", 0.9), source_turn="t1")
     copy = replace(turn("copy", "The visa came on 5/20", 0.16), source_turn="t1")
