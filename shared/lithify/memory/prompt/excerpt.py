@@ -41,26 +41,31 @@ def cut_around(text: str, query: str, fits: Fits) -> str | None:
 
     Without a match it begins where the text does.
     """
-    return _cut(text, query, fits, _rank_matches)
+    return _cut(text, query, fits, _rank_matches, least=1)
 
 
 def cut_middle(text: str, query: str, fits: Fits) -> str | None:
     """Returns the beginning and the end of a text, and of the rest what matches the query; None if nothing fits."""
-    return _cut(text, query, fits, _rank_ends)
+    return _cut(text, query, fits, _rank_ends, least=2)
 
 
-def _cut(text: str, query: str, fits: Fits, rank: Rank) -> str | None:
+def _cut(text: str, query: str, fits: Fits, rank: Rank, least: int) -> str | None:
+    """Tries smaller and smaller pieces until the `least` best ones fit together, else returns what fitted first."""
     stretches = _find_stretches(text, query, rank)
+    first: str | None = None
     size = _LONGEST
     while size >= _SHORTEST:
         pieces = [piece for start, end in stretches for piece in _cut_stretch(text, start, end, size)]
         ranked = rank(text, pieces, query)
-        if chosen := _choose(text, pieces, ranked, fits):
-            return _render(text, pieces, chosen)
-        # None of them fits: what does is a part of the best.
+        chosen = _choose(text, pieces, ranked, fits)
+        part = _render(text, pieces, chosen) if chosen else None
+        if chosen.issuperset(ranked[:least]):
+            return part
+        first = first or part
+        # What fits is a part of the best.
         stretches = sorted(pieces[index] for index in ranked[:_BEST])
         size //= 2
-    return None
+    return first
 
 
 def _find_stretches(text: str, query: str, rank: Rank) -> list[Span]:

@@ -85,6 +85,15 @@ def test_a_turn_of_the_tail_keeps_its_beginning_and_its_end() -> None:
     assert f" {GAP} " in part
 
 
+def test_little_room_is_shared_by_the_beginning_and_the_end() -> None:
+    rows = ", ".join(f'{{"id": {n}, "vet": "Dr. Noriega"}}' for n in range(600))
+    part = cut_middle(f'{{"appointments": [{rows}], "status": "truncated"}}', "", lambda t: estimate_lines(t) <= 32)
+    assert part is not None
+    assert part.startswith('{"appointments"')
+    assert part.endswith('"truncated"}')
+    assert estimate_lines(part) > 16
+
+
 def test_nothing_fits_no_room() -> None:
     assert cut_around(FILLER * 9, "weather", lambda t: not t) is None
 
