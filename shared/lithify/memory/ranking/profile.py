@@ -235,7 +235,7 @@ RECALL = Profile(
     # "Where do I live?" shares neither a word nor much meaning with "I moved to Lisbon". Nobody is served by silence
     # about himself, and a few lines cost little.
     doubt_places=5,
-    doubt_floor=0.01,
+    doubt_floor=0.04,
     raw_history=True,
     relevance=RECALL_WEIGHTS,
     dense_by_maximum=True,
