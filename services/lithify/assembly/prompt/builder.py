@@ -202,7 +202,9 @@ class ContextBuilder:
         )
 
     async def _read_instructions(self, order: PromptOrder) -> tuple[Sequence[Candidate], list[str]]:
-        if not self._guides:
+        # Profile `seed` shows guidance by its similarity alone.
+        is_similar_only = self.profile.compaction.guidance == "authored" and not order.is_split
+        if not self._guides or is_similar_only:
             return (), []
         reading = self._instructions.read(order.scope, general=not order.is_split)
         return await attempt(reading, order.deadline, [], "standing instructions cannot be read")
