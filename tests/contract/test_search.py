@@ -141,7 +141,7 @@ async def test_without_a_window_nothing_is_read_around_the_hits(shelf: Shelf) ->
 async def test_a_question_for_the_latest_prefers_the_newest(shelf: Shelf) -> None:
     await shelf.put("old", "my favourite job is baker", ts=NOW - 200 * DAY_MS, session="a", seq=1)
     await shelf.put("new", "my job is pilot now", ts=NOW - DAY_MS, session="b", seq=1)
-    assert (await shelf.names("what is my favourite job"))[0] == "old"
+    assert (await shelf.names("what was my favourite job"))[0] == "old"
     assert (await shelf.names("what is my latest favourite job"))[0] == "new"
 
 
