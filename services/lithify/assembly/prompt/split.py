@@ -30,11 +30,9 @@ def compose_stable(rules: Rules, instructions: Sequence[Candidate], terms: Terms
 def leave_to_fresh(ingredients: Ingredients, terms: Terms, stable: Context) -> tuple[Ingredients, Terms]:
     """Returns what is left to be said after the stable part, and the tokens left for it.
 
-    Where the rules take the whole budget, nothing else is said.
+    Where the rules take the whole budget, nothing else is said but what had no room.
     """
-    left = terms.tau - stable.tokens
-    if left <= 0.0:
-        return Ingredients(ingredients.query, session=ingredients.session), replace(terms, tau=0.0)
+    left = max(0.0, terms.tau - stable.tokens)
     advised = {item.source_turn for item in stable.composition.guidance if item.source_turn}
     candidates = [
         one for one in ingredients.candidates if one.kind is not Kind.GUIDANCE and one.source_turn not in advised

@@ -104,3 +104,11 @@ def test_an_instruction_that_was_repeated_stands_once_where_it_was_said_last() -
     memories = [MemoryRecord("t", "u", "guidance", "user", text, ts, event_id=f"e{ts}") for ts, text in said]
     found = distinct_instructions([Record(f"r{m.ts}", m.payload(), {}) for m in memories])
     assert [one.id for one in found] == ["r2", "r3"]
+
+
+def test_what_rules_that_take_the_whole_budget_leave_out_is_told() -> None:
+    given_ = Ingredients("harbour", turns=[turn("t1")], candidates=[candidate("c1", "The harbour is loud.")])
+    stable, fresh = split(rules("Never lie about the harbour. " * 40), given_, terms(100))
+    assert stable.is_over_budget
+    assert fresh.text == ""
+    assert fresh.reasons == ["1 of the newest turns without room", "1 of the memories without room"]
