@@ -38,7 +38,7 @@ def recalled(node: NodeProcess, user: str, query: str) -> list[dict[str, Any]]:
 
 def test_the_present_home_stands_before_the_former_one(node: NodeProcess) -> None:
     older = say(node, "mara", "I live in Berlin, near the Tempelhof field.", day=0)
-    newer = say(node, "mara", "I live in Porto now.", day=600, session="s2")
+    newer = say(node, "mara", "I live in Porto now.", day=697, session="s2")
     node.wait_drained()
     hits = [hit for hit in search(node, "mara", "Where do I live?") if hit["event_id"] in (older, newer)]
     assert [hit["event_id"] for hit in hits] == [newer, older]

@@ -87,7 +87,7 @@ async def add_derived(system: System) -> None:
     promoted = Record(point_id("acme", "memory", "m1", "hash"), payload, ones)
     ancient = Record(point_id("acme", "turn", "old", "hash"), {**payload, "kind": "turn", "event_id": "old"}, ones)
     await system.store.upsert(ACME, COLLECTION, [promoted, ancient])
-    state = {"active": False, "compacted_into": "s1", "novelty": 0.5}
+    state = {"active": False, "compacted_into": "s1", "novelty": 0.5, "superseded_by": "n1", "superseded_by_turn": "e9"}
     await system.store.set_payload(ACME, COLLECTION, Where().equals("event_id", "e0"), state)
 
 
@@ -191,6 +191,7 @@ async def test_what_changes_after_the_switch_is_not_overwritten(
     await system.rebuild().run()
     [(payload, _, _)] = [item for item in (await system.contents()).values() if item[0].get("event_id") == "e0"]
     assert (payload["active"], payload["compacted_into"], payload["novelty"]) == (False, "s1", 0.5)
+    assert (payload["superseded_by"], payload["superseded_by_turn"]) == ("n1", "e9")
 
 
 async def test_one_rebuild_at_a_time(system: System) -> None:

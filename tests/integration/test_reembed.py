@@ -245,6 +245,19 @@ def test_the_id_under_another_family_is_the_one_its_writer_would_give() -> None:
         assert id_in_family(here, "new") == there.id
 
 
+def test_what_says_it_anew_is_found_under_its_new_id() -> None:
+    [turn, *_] = turn_points(turns(1), NamedEmbedder("old"))
+    marks = {"superseded_by": "old-id", "superseded_by_turn": "e2", "supersedes": "older-id"}
+    moved = migrate_payload(
+        replace(turn, payload={**turn.payload, **marks}), {"old-id": "new-id", "older-id": "newer"}, "new"
+    )
+    assert {name: moved[name] for name in marks} == {
+        "superseded_by": "new-id",
+        "superseded_by_turn": "e2",
+        "supersedes": "newer",
+    }
+
+
 def test_dates_are_counted_anew() -> None:
     [turn, *_] = turn_points(turns(1), NamedEmbedder("old"))
     earlier = replace(turn, payload={**turn.payload, "text": "We met on 9 April.", "anchors": 0.0})

@@ -9,8 +9,9 @@ from lithify.events import EVERY_TENANT
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
 from lithify.telemetry.progress import StageProgress
 
-# Set by compaction on turns that are stored already; everything else about a turn comes from its event.
-STATE: Final = ("active", "compacted_into", "gating_score")
+# Set by compaction and the gate on turns that are stored already; everything else about a turn comes from its event.
+# What a turn supersedes is in its event, but the gate drops it if the user has no such memory.
+STATE: Final = ("active", "compacted_into", "gating_score", "superseded_by", "superseded_by_turn", "supersedes")
 VECTORS: Final = (*TIER_NAMES, LEXICAL)
 PAGE: Final = 256
 

@@ -21,6 +21,13 @@ def test_envelope_round_trip(event_id: str, text: str, ts: int, seq: int | None)
     assert decode_event(encode_event(event)) == event
 
 
+def test_what_a_turn_replaces_travels_with_it() -> None:
+    older = "6f9619ff-8b86-4d11-b42d-00c04fc964ff"
+    for named in (older, f"memories::{older}"):
+        event = event_from_turn(TurnInput.model_validate(BODY | {"supersedes": named}), "t", 1)
+        assert decode_event(encode_event(event)).supersedes == older
+
+
 def test_counted_seq_fills_only_a_missing_one() -> None:
     event = Event("e", "t", "u", "s", "user", "x", 1)
     assert decode_event(encode_event(event), seq=7).seq == 7
