@@ -93,7 +93,7 @@ def test_each_turn_of_a_batch_is_judged_by_itself(node: NodeProcess) -> None:
 def test_a_very_long_turn_is_found_by_its_last_words(node: NodeProcess) -> None:
     text = "The committee discussed the budget at length. " * 700 + "Finally they adopted a hedgehog named Biscuit."
     node.post("/v1/turns?wait=searchable", turn("long", text, session="long"))
-    query = {"query": "What is the name of the hedgehog?", "session": "long", "mode": "dense"}
+    query = {"query": "What is the name of the hedgehog?", "session": "long", "only_session": True, "mode": "dense"}
     assert node.post("/v1/search", query).json()["hits"][0]["event_id"] == "long"
 
 

@@ -14,6 +14,8 @@ from lithify.memory.prompt.composition import (
     compose_fixed,
     entry_item,
     fill_composition,
+    never_shorten,
+    pack_parts,
     rule_item,
     used_overhead,
 )
@@ -128,6 +130,11 @@ def test_a_short_memory_is_taken_whole_however_little_room_there_is() -> None:
     fixed = compose_fixed(118 + frames, [], [], [], lambda *_: [], profile)
     result = fill_composition(fixed, [], priced("m", 33, 20, 25), profile)
     assert [item.id for item in result.recalled] == ["m0", "m1", "m2"]
+
+
+def test_what_does_not_fit_leaves_its_place_to_the_next() -> None:
+    """spec 02.12"""
+    assert [item.cost for item in pack_parts(priced("m", 12, 1, 2), 3, 3, never_shorten, 0)] == [1, 2]
 
 
 def test_an_empty_world_gives_an_empty_prompt() -> None:
