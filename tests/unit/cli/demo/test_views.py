@@ -69,6 +69,6 @@ def test_the_shipped_conversation_is_in_order_and_in_the_past() -> None:
     turns = shipped_turns(NOW)
     times = [turn["ts"] for turn in turns]
     assert times == sorted(times)
-    assert len({turn["event_id"] for turn in turns}) == len(turns) == 50
+    assert len({turn["event_id"] for turn in turns}) == len(turns) == 52
     assert times[-1] < NOW.timestamp() * 1000
     assert {COMPACTED, ASKED_IN} <= {turn["session"] for turn in turns}
