@@ -74,6 +74,9 @@ class RecentTurns:
         """Reads the newest, compacted or not, at least `limit` of them if there are so many; in no order."""
         own = TenantScope(scope.tenant, scope.user)
         where = Where().equals("session", session).equals("kind", "turn")
+        page = await self.store.scroll(own, COLLECTION, where.between("seq", 0), limit=PAGE)
+        if page.next is None:
+            return page.records
         lowest = await self._lowest(own, where)
         page = await self.store.scroll(own, COLLECTION, where.between("seq", lowest), limit=PAGE)
         return page.records
