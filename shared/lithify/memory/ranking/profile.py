@@ -70,6 +70,8 @@ class RenewalWeights(NamedTuple):
     change: Share = 0.2  # the newer tells of a change
     lost: Share = 0.06  # taken off for each word of the question, from the second on, that only the older has
     least: Share = 0.2  # sum that is enough for two that stand nearly alone
+    mutual: Share = 0.3  # and among many, if the two are nearer to each other than to any other
+    margin: Share = 0.02  # by so much
     certain: Share = 0.5  # and among many, if the asker speaks of themselves
     alike: Share = 0.14  # sum from which hits are counted as speaking of the same; enough if the latest is asked for
     crowd: Count = 4  # so many others may speak of the same

@@ -22,6 +22,8 @@ from lithify.memory.sentences import is_question, split_sentences
 HOUR_MS: Final = 3_600_000.0
 MINUTE_MS: Final = 60_000.0
 _STATED: Final = frozenset({Kind.TURN, Kind.MEMORY})
+# A page that somebody pasted has words in common with everything, and states nothing anew.
+MOST_CHARACTERS: Final = 800
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,27 @@ def find_renewals(rows: Sequence[RowT], question: _Question, weights: RenewalWei
         enough |= signs >= weights.alike
     elif question.is_own:
         enough |= signs >= weights.certain
-    renewing = able & enough & _is_later(candidates) & np.array([_states(c.text) for c in candidates])
+    possible = able & _is_later(candidates) & np.array([_states(c.text) for c in candidates])
+    # Whoever writes "Ada: ..." keeps a transcript, in which people talk about one thing again and again. Of the older
+    # one, for "Correction: ..." is no speaker.
+    own = np.array([question.is_own or speaker_of(c.text) is None for c in candidates])[:, None]
+    enough |= _are_nearest(np.where(possible, signs, 0.0), weights.margin) & (signs >= weights.mutual) & own
+    renewing = possible & enough
     return {
         newer.id: {candidates[older].id for older in np.flatnonzero(renewing[:, place])}
         for place, newer in enumerate(candidates)
         if renewing[:, place].any()
     }
+
+
+def _are_nearest(signs: FloatArray, margin: float) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """Tells which two are clearly nearer to each other than to any other: a value and its renewal, in any crowd."""
+    second_newer = np.partition(signs, -2, axis=1)[:, -2]
+    second_older = np.partition(signs, -2, axis=0)[-2, :]
+    nearest: np.ndarray[tuple[int, int], np.dtype[np.bool_]] = signs >= margin + np.maximum(
+        second_newer[:, None], second_older[None, :]
+    )
+    return nearest
 
 
 def weigh_signs(candidates: Sequence[Candidate], weights: RenewalWeights) -> FloatArray:
@@ -97,7 +114,8 @@ def _cosines(vectors: Sequence[FloatArray | None]) -> FloatArray:
 
 
 def _is_stated(candidate: Candidate) -> bool:
-    return candidate.kind in _STATED and candidate.ts is not None and candidate.imprint is not None
+    is_said = candidate.kind in _STATED and len(candidate.text) <= MOST_CHARACTERS
+    return is_said and candidate.ts is not None and candidate.imprint is not None
 
 
 def _chance(row: RowT) -> float:

@@ -97,6 +97,23 @@ def test_a_topic_of_many_hits_keeps_its_order_unless_the_latest_is_asked_for() -
     )
 
 
+def test_two_that_are_nearest_to_each_other_are_told_from_the_topic_around_them() -> None:
+    topic = [hit(f"My market stand has item{n} and thing{n}", day=n, score=0.8 - n / 100) for n in range(8)]
+    old = hit("The harbour market is on 12 June", day=1.5, score=0.9)
+    new = hit("Correction: the harbour market is on 19 June", day=20, score=0.6)
+    rows = texts(put_newer_first([old, *topic, new], "When is the harbour market?", WEIGHTS))
+    assert rows.index(new.candidate.text) < rows.index(old.candidate.text)
+    said = [hit(f"Ada: {row.candidate.text}", day=(row.candidate.ts or 0) / DAY, score=row.score) for row in (old, new)]
+    assert texts(put_newer_first([said[0], *topic, said[1]], "When is the harbour market?", WEIGHTS))[0].endswith(
+        "12 June"
+    )
+
+
+def test_a_pasted_page_states_nothing_anew() -> None:
+    page = hit("I live in Porto now. " + "There is more to read. " * 60, day=600)
+    assert texts(put_newer_first([OLD, page], QUESTION, WEIGHTS)) == texts([OLD, page])
+
+
 def test_what_cannot_be_compared_stays() -> None:
     bare = OLD._replace(candidate=replace(OLD.candidate, imprint=None))
     assert put_newer_first([bare, NEW], QUESTION, WEIGHTS) == [bare, NEW]
