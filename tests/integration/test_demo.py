@@ -57,6 +57,11 @@ def test_a_long_paste_is_shown_by_what_answers(told: str) -> None:
     assert "Storage" not in prompt
 
 
+def test_what_changed_is_told_by_its_newest_statement(told: str) -> None:
+    asked = told[told.index("When is the harbour market?") :]
+    assert asked.index("19 June") < asked.index("12 June")
+
+
 def test_a_question_that_memory_cannot_answer_costs_nothing(told: str) -> None:
     assert "Nothing is recalled" in told[told.index("Mongolia") :]
 

@@ -12,7 +12,7 @@ WHY: Final = {
     "outranked": "others ranked higher",
     "cut_retrieval": "no room left for recall",
     "cut_guidance": "no room left for guidance",
-    "summarised": "no room; a summary in the prompt stands for it",
+    "summarised": "a summary stands for it",
     "covered": "a summary of turns that were found themselves",
     "cut_degraded": "no room: rules and newest turns alone overrun the budget",
 }

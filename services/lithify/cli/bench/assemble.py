@@ -22,13 +22,13 @@ from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.schema import AssembleRequest
 from lithify.assembly.service import AssemblyService
 from lithify.assembly.traces import TraceBook
-from lithify.cli.bench.corpus import PeopleCorpus
+from lithify.cli.bench.corpus import TURNS_PER_SESSION, PeopleCorpus
 from lithify.cli.bench.timing import measure_ms
 from lithify.cli.console import data, emit_json, talk
 from lithify.cli.progress import count_items
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.relevance_file import find_calibration
-from lithify.events import EVERY_TENANT, TenantScope, system_clock
+from lithify.events import EVERY_TENANT, Event, TenantScope, encode_event, system_clock
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.prompt.losses import is_loss
 from lithify.memory.ranking.profile import RECALL
@@ -37,8 +37,8 @@ from lithify.node.redis_server import EmbeddedRedis
 from lithify.node.runtime import run
 from lithify.settings import Settings, load_settings
 from lithify.store import LEXICAL, CollectionSpec, EdgeStore, Query, SparseVector, Where
-from lithify.store.memory_record import COLLECTION
-from lithify.streams import open_producer
+from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.streams import keys, open_producer
 
 BATCH: Final = 256
 ROUNDS: Final = 200
@@ -49,6 +49,7 @@ PAGE: Final = 2_000
 BUDGET: Final = 2_000
 PARTITIONS: Final = 4
 TAIL_TURNS: Final = 64
+LIVE_TURNS: Final = 8
 TRACE_S: Final = 600
 PROFILE: Final = RECALL.normalise()
 
@@ -83,6 +84,7 @@ class AssembleBench:
     analyser: LexicalAnalyser
     executor: ThreadPoolExecutor
     corpus: PeopleCorpus
+    redis: Redis
 
     async def answer(self) -> None:
         scope, session = self.corpus.somebody()
@@ -129,7 +131,7 @@ def assemble(
 
 async def measure(points: int, settings: Settings, rounds: int = ROUNDS) -> AssembleReport:
     async with open_bench(points, settings) as bench:
-        seconds = await fill(bench.edge, bench.corpus)
+        seconds = await fill(bench)
         cold = summarise("answer, nothing read before", [await measure_ms(bench.answer()) for _ in range(COLD)])
         await warm_up(bench.edge)
         parts, alone = await measure_floor_and_answers(bench, rounds)
@@ -173,16 +175,31 @@ def make_bench(
         analyser=analyser,
         executor=executor,
         corpus=corpus,
+        redis=redis,
     )
 
 
-async def fill(edge: EdgeStore, corpus: PeopleCorpus) -> float:
+async def fill(bench: AssembleBench) -> float:
+    """Stores all turns, and keeps the newest of each session in Redis, as a gateway does."""
     started = time.perf_counter()
-    with count_items("filling the store", corpus.points) as advance:
-        for records in corpus.batches(BATCH):
-            await edge.upsert(EVERY_TENANT, COLLECTION, records)
+    with count_items("filling the store", bench.corpus.points) as advance:
+        for records in bench.corpus.batches(BATCH):
+            await bench.edge.upsert(EVERY_TENANT, COLLECTION, records)
+            await keep_tails(bench.redis, [MemoryRecord.from_payload(record.payload) for record in records])
             advance(len(records))
     return time.perf_counter() - started
+
+
+async def keep_tails(redis: Redis, turns: list[MemoryRecord]) -> None:
+    pipeline = redis.pipeline(transaction=False)
+    for turn in turns:
+        seq, session = turn.seq or 0, turn.session or ""
+        if seq % TURNS_PER_SESSION < TURNS_PER_SESSION - LIVE_TURNS:
+            continue
+        event = Event(turn.event_id or "", turn.tenant, turn.user, session, "user", turn.text, ts=turn.ts)
+        key = keys.tail(keys.partition_of(turn.tenant, session, PARTITIONS), turn.tenant, turn.user, session)
+        pipeline.rpush(key, f"{seq} ".encode() + encode_event(event))
+    await pipeline.execute()
 
 
 async def warm_up(edge: EdgeStore) -> None:
