@@ -108,7 +108,7 @@ def test_the_playground_draws_the_budget_and_explains_every_candidate(page: Page
     page.get_by_label("Token budget").fill("400")
     page.get_by_role("button", name="Assemble").click()
     expect(page.locator("pre").first).to_contain_text("Lisbon")
-    expect(page.locator("pre").first).to_contain_text(re.compile(r"\[M1 \d{4}-\d\d-\d\d user\] "))
+    expect(page.locator("pre").first).to_contain_text(re.compile(r"\[M1 \d{4}-\d\d-\d\d (user|assistant)\] "))
     expect(page.get_by_text("of 400 tokens")).to_be_visible()
     expect(page.get_by_role("columnheader", name="Said")).to_be_visible()
     expect(page.get_by_role("columnheader", name="Helps")).to_be_visible()

@@ -72,7 +72,7 @@ async def test_the_examples_of_the_documentation_run(app: ServedApp, capsys: pyt
             code = compile(example.replace("http://127.0.0.1:8420", url), "client.md", "exec")
             await asyncio.to_thread(exec, code, {})
     printed = capsys.readouterr().out
-    assert len(examples) == 4
+    assert len(examples) == 5
     assert "<recalled_memories>" in printed
     assert "I moved to Lisbon in May." in printed
     assert "no receipt for 'never-sent'" in printed
