@@ -67,6 +67,11 @@ def is_drained(processes: Processes) -> bool:
     return all(stage["unread"] == stage["pending"] == 0 for stage in stages)
 
 
+def is_worked_off(processes: Processes, turns: int) -> bool:
+    """What the board shows may be a moment older than the last batch, so the store is asked, too."""
+    return is_drained(processes) and stored_turns(processes) >= turns
+
+
 def stored_turns(processes: Processes) -> int:
     """Counted by Qdrant itself."""
     only = {"must": [{"key": "kind", "match": {"value": "turn"}}]}
@@ -88,7 +93,7 @@ def ledger(processes: Processes) -> Ledger:
         send(processes, sent, batch)
     os.kill(processes.pid("e1"), signal.SIGKILL)
     send(processes, sent, BATCHES - 1)
-    until(lambda: is_drained(processes), PATIENCE_S, lambda: board(processes, "overview"))
+    until(lambda: is_worked_off(processes, len(sent)), PATIENCE_S, lambda: board(processes, "overview"))
     return sent
 
 
