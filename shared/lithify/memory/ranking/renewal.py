@@ -46,7 +46,7 @@ def put_newer_first(ranked: Sequence[RowT], query: str, weights: RenewalWeights)
     if len(looked_at) < 2 or weights.depth < 2 or is_past:
         return list(ranked)
     renewals = find_renewals(looked_at, question, weights)
-    return _reorder(ranked, renewals, weights.depth)
+    return _reorder(ranked, renewals, weights)
 
 
 def find_renewals(rows: Sequence[RowT], question: _Question, weights: RenewalWeights) -> dict[str, set[str]]:
@@ -158,13 +158,14 @@ def _states(text: str) -> bool:
     return not all(is_question(sentence) for sentence in split_sentences(text, ()))
 
 
-def _reorder(ranked: Sequence[RowT], renewals: dict[str, set[str]], depth: int) -> list[RowT]:
+def _reorder(ranked: Sequence[RowT], renewals: dict[str, set[str]], weights: RenewalWeights) -> list[RowT]:
+    depth = weights.depth
     order: list[RowT] = []
     for row in ranked[:depth]:
         renewed = renewals.get(row.candidate.id, set())
         place = next((k for k, ahead in enumerate(order) if ahead.candidate.id in renewed), len(order))
         order.insert(place, row)
-    newest = _name_newest(order, renewals)
+    newest = _name_newest(order, renewals, weights)
     head: list[RowT] = [
         row._replace(score=ahead.score, candidate=replace(row.candidate, renewed_by=newest.get(row.candidate.id)))
         for row, ahead in zip(order, ranked, strict=False)
@@ -172,7 +173,16 @@ def _reorder(ranked: Sequence[RowT], renewals: dict[str, set[str]], depth: int) 
     return head + list(ranked[depth:])
 
 
-def _name_newest(rows: Sequence[RowT], renewals: dict[str, set[str]]) -> dict[str, str]:
-    """Returns, for the id of each hit that is stated anew, that of the newest one which does."""
-    by_time = sorted((row.candidate for row in rows), key=lambda candidate: candidate.ts or 0.0)
-    return {older: newer.id for newer in by_time for older in renewals.get(newer.id, ())}
+def _name_newest(rows: Sequence[RowT], renewals: dict[str, set[str]], weights: RenewalWeights) -> dict[str, str]:
+    """Returns, for the id of each hit that is stated anew, that of the newest one which does.
+
+    Only where the two are alike: a word like "now" lets a hit go first, but does not take others out of their time.
+    """
+    by_time = sorted((row.candidate for row in rows if row.candidate.imprint), key=lambda one: one.ts or 0.0)
+    signs = weigh_signs(by_time, weights._replace(change=0.0)) if by_time else np.zeros((0, 0))
+    return {
+        older.id: newer.id
+        for column, newer in enumerate(by_time)
+        for row, older in enumerate(by_time)
+        if older.id in renewals.get(newer.id, ()) and signs[row, column] >= weights.alike
+    }

@@ -109,6 +109,13 @@ def test_two_that_are_nearest_to_each_other_are_told_from_the_topic_around_them(
     )
 
 
+def test_a_word_of_change_alone_takes_nothing_out_of_its_time() -> None:
+    other = hit("Rust is fun", day=0, score=0.9, vector=(0.0, 1.0))
+    rows = put_newer_first([other, NEW], QUESTION, WEIGHTS._replace(least=0.1))
+    assert texts(rows) == texts([NEW, other])
+    assert rows[1].candidate.renewed_by is None
+
+
 def test_a_pasted_page_states_nothing_anew() -> None:
     page = hit("I live in Porto now. " + "There is more to read. " * 60, day=600)
     assert texts(put_newer_first([OLD, page], QUESTION, WEIGHTS)) == texts([OLD, page])
