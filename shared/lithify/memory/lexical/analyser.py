@@ -2,7 +2,6 @@
 
 import math
 import re
-import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,9 +9,13 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from itertools import chain
+from typing import TypeGuard
 
 import Stemmer
 
+from lithify.memory.languages import Language, LanguageDetector, load_detector
+from lithify.memory.languages.writing import MARKS
+from lithify.memory.lexical.foreign_words import Stemmers, fold_words, make_foreign_terms, month_terms
 from lithify.memory.lexical.word_lists import BASE_FORMS, STOP_WORDS
 
 SparseVector = tuple[list[int], list[float]]  # indices, values
@@ -28,15 +31,11 @@ _UNSPACED = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Vowel signs and points that \w leaves out although they stand inside words: Latin, Hebrew, Arabic, Indic.
-_MARKS = (
-    r"\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670"
-    r"\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-)
-_CHUNK = re.compile(rf"[\w{_MARKS}]+(?:[-./:@'][\w{_MARKS}]+)*")
+_CHUNK = re.compile(rf"[\w{MARKS}]+(?:[-./:@'][\w{MARKS}]+)*")
 _RUN = re.compile(rf"([{_UNSPACED}]+)|([^{_UNSPACED}]+)")
 _SEPARATOR = re.compile(r"[-./:@'_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # rate|Limit, HTTP|Server
+_IDENTIFIER = re.compile(r"\w[_/@.]\w")  # a name of this form is of no language
 # Not by strftime: its names follow the locale, and stored words must be the same on every machine.
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -45,40 +44,85 @@ _MONTHS = (
 
 
 class LexicalAnalyser:
-    """Cuts text into search tokens and weighs them; one instance may serve many threads."""
+    """Cuts text into search tokens and weighs them; one instance may serve many threads.
 
-    def __init__(self, language: str = "english") -> None:
+    A text is stemmed by its own language, and in ``language`` where it says too little to tell.
+    """
+
+    def __init__(self, language: str = "english", detector: LanguageDetector | None = None) -> None:
         if language not in Stemmer.algorithms():
             raise ValueError(f"no stemmer for {language!r}; known are {', '.join(Stemmer.algorithms())}")
         self._language = language
-        self._per_thread = threading.local()  # a Stemmer must not be used by two threads at once
+        self._detector = detector or load_detector()
+        self._stemmers = Stemmers()
 
     def tokens(self, text: str) -> list[str]:
         """Returns stems, identifiers whole and in parts, and bigrams of unspaced scripts, in reading order."""
-        stem = self._stemmer().stemWord
-        words = (word for chunk in _chunks(text) for word in _words(chunk) if word not in STOP_WORDS)
-        return [stem(BASE_FORMS.get(word, word)) if word.isalpha() else word for word in words]
+        words = _cut(text)
+        language = self._detector.detect_words(text, words)
+        return self._stem_foreign(words, language)[0] if self._is_foreign(language) else self._stem_plain(words)
 
     def document_vector(
         self, text: str, average_length: float, k1: float = K1, b: float = B, extra: Iterable[str] = ()
     ) -> SparseVector:
         """Returns BM25 term-frequency weights; ``average_length`` is the mean token count of the collection.
 
-        ``extra`` are tokens by which the text is to be found besides its own.
+        ``extra`` are tokens by which the text is to be found besides its own. Other spellings of its words are further
+        dimensions, but make the text no longer.
         """
         _require_domain(average_length, k1, b)
-        counts = Counter(chain(self.tokens(text), extra))
+        words = _cut(text)
+        tokens, spellings = self._spell(text, words, self._detector.detect_words(text, words))
+        counts = Counter(chain(tokens, extra))
         penalty = k1 * (1.0 - b + b * counts.total() / average_length)
+        counts.update(spellings)
         return _sparse({token: tf * (k1 + 1.0) / (tf + penalty) for token, tf in counts.items()})
 
     def query_vector(self, text: str, extra: Iterable[str] = ()) -> SparseVector:
-        """Gives weight 1 to each distinct token, however often the question repeats it."""
-        return _sparse(dict.fromkeys(chain(self.tokens(text), extra), 1.0))
+        """Gives weight 1 to each distinct token, however often the question repeats it.
 
-    def _stemmer(self) -> Stemmer.Stemmer:
-        if not hasattr(self._per_thread, "stemmer"):
-            self._per_thread.stemmer = Stemmer.Stemmer(self._language)
-        return self._per_thread.stemmer
+        A question is often too short to tell its language: it also looks for the stems of those it may be in.
+        """
+        words = _cut(text)
+        language = self._detector.detect_words(text, words)
+        tokens, spellings = self._spell(text, words, language)
+        guesses = self._guess(text, words, language)
+        return _sparse(dict.fromkeys(chain(tokens, spellings, guesses, extra), 1.0))
+
+    def _is_foreign(self, language: Language | None) -> TypeGuard[Language]:
+        """Returns whether a language has a stemmer of its own."""
+        return language is not None and language.stemmer not in (None, self._language)
+
+    def _spell(self, text: str, words: list[str], language: Language | None) -> tuple[list[str], list[str]]:
+        """Returns the tokens of a text, and the other spellings by which it is found."""
+        if self._is_foreign(language):
+            return self._stem_foreign(words, language)
+        tokens = self._stem_plain(words)
+        if text.isascii():
+            return tokens, []
+        return tokens, [*fold_words(words), *self._stem_plain(month_terms(text, language))]
+
+    def _guess(self, text: str, words: list[str], language: Language | None) -> list[str]:
+        """Returns what a question may mean besides: in English if it is foreign, in other languages if it is unsure."""
+        if language is not None:
+            return self._stem_plain(words) if self._is_foreign(language) else []
+        if _IDENTIFIER.search(text):
+            return []
+        possible = self._detector.find_possible(text, words)
+        guesses = [self._stem_foreign(words, one) for one in possible if self._is_foreign(one)]
+        terms = [term for tokens, spellings in guesses for term in (*tokens, *spellings)]
+        plain = [word for word in words if word not in STOP_WORDS]
+        return [*plain, *terms, *self._stem_plain(month_terms(text, language))]
+
+    def _stem_plain(self, words: Iterable[str]) -> list[str]:
+        stem = self._stemmers.find(self._language)
+        return [
+            stem(BASE_FORMS.get(word, word)) if word.isalpha() else word for word in words if word not in STOP_WORDS
+        ]
+
+    def _stem_foreign(self, words: Iterable[str], language: Language) -> tuple[list[str], list[str]]:
+        stem = self._stemmers.find(language.stemmer or self._language)
+        return make_foreign_terms(words, language, stem, self._stemmers.find(self._language))
 
 
 def token_index(token: str) -> int:
@@ -92,13 +136,24 @@ def date_dimensions() -> frozenset[int]:
     """Returns the dimensions that dates add to texts: days, months and the years of a century."""
     days = " ".join(map(str, range(1, 32)))
     years = " ".join(map(str, range(1990, 2091)))
-    return frozenset(LexicalAnalyser().query_vector(f"{days} {' '.join(_MONTHS)} {years}")[0])
+    return frozenset(map(token_index, LexicalAnalyser().tokens(f"{days} {' '.join(_MONTHS)} {years}")))
+
+
+def _cut(text: str) -> list[str]:
+    """Returns the words of a text in lower case, stop words among them."""
+    if not text.isascii():
+        return [word for chunk in _chunks(text) for word in _words(chunk)]
+    words: list[str] = []
+    for chunk in _CHUNK.findall(text):
+        if chunk.islower() and chunk.isalpha():  # most chunks, and without a call
+            words.append(chunk)
+        else:
+            words += _spaced_words(chunk)
+    return words
 
 
 def _chunks(text: str) -> list[str]:
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).replace("’", "'")
-    return _CHUNK.findall(text)
+    return _CHUNK.findall(unicodedata.normalize("NFKC", text).replace("’", "'"))
 
 
 def _words(chunk: str) -> Iterable[str]:

@@ -177,7 +177,7 @@ def test_document_weights_are_bounded_and_indices_valid(text: str, average: floa
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.characters()))
 def test_every_text_finds_itself(text: str) -> None:
-    assert analyser.query_vector(text)[0] == analyser.document_vector(text, 10.0)[0]
+    assert set(analyser.query_vector(text)[0]) >= set(analyser.document_vector(text, 10.0)[0])
 
 
 @settings(max_examples=200, deadline=None)
