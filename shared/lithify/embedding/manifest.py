@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic.alias_generators import to_camel
 
 from lithify.errors import Misconfigured
+from lithify.memory.vectors.background import USUAL_BACKGROUND, Background
 from lithify.memory.vectors.tiers import WINDOW
 
 MANIFEST_FILE = "embedding.json"
@@ -22,8 +23,8 @@ TIERS = 3
 _INSTALLED = Path(__file__).parent / "profiles"  # in a wheel
 _CHECKOUT = Path(__file__).parents[3] / "models"  # in the source tree
 
-# File names and the list of the variants not loaded may change without changing a vector (X19).
-NAMES_ONLY = frozenset({"model", "variants", "variant", "tokenizer", "rotation"})
+# File names, the list of the variants not loaded, and what was measured may change without changing a vector (X19).
+NOT_OF_THE_SPACE = frozenset({"model", "variants", "variant", "tokenizer", "rotation", "background"})
 
 Pooling = Literal["mean", "cls"]
 
@@ -71,6 +72,9 @@ class Manifest(_Strict):
     # What a document is read by, special tokens included, and what two neighbours share (spec 03 §7).
     window: int = Field(default_factory=lambda known: min(WINDOW, known["max_tokens"]), ge=16)
     overlap: int = Field(default_factory=lambda known: known["window"] // 2, ge=0)
+    background: Background = (
+        USUAL_BACKGROUND  # what unrelated texts score; measured at loading where the file is silent
+    )
 
     @property
     def family(self) -> str:
@@ -135,7 +139,7 @@ def content_fingerprint(manifest: Manifest, folder: Path) -> str:
 
 def settings_digest(manifest: Manifest) -> bytes:
     """Hashes settings other than the defaults: a later version that adds one keeps the old fingerprints."""
-    settings = manifest.model_dump(mode="json", exclude=set(NAMES_ONLY), exclude_defaults=True)
+    settings = manifest.model_dump(mode="json", exclude=set(NOT_OF_THE_SPACE), exclude_defaults=True)
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
 
 

@@ -11,6 +11,7 @@ from lithify.embedding.manifest import Manifest, content_fingerprint
 from lithify.embedding.tokenizer import Row, TextTokenizer
 from lithify.embedding.vectors import load_rotation, unit_rows, window_means
 from lithify.errors import Invalid, LithifyError, Misconfigured
+from lithify.memory.vectors.background import UNRELATED_TEXTS, USUAL_BACKGROUND, Background, measure_background
 
 PROBE = "The quick brown fox jumps over the lazy dog."
 
@@ -28,6 +29,8 @@ class OnnxEmbedder:
         self._model = EncoderModel(folder / manifest.model, manifest, threads)
         self._fingerprint = content_fingerprint(manifest, folder)
         self._probe()
+        if "background" not in manifest.model_fields_set:
+            self._manifest = manifest.model_copy(update={"background": self._measure_background()})
 
     @property
     def manifest(self) -> Manifest:
@@ -88,6 +91,17 @@ class OnnxEmbedder:
         """Rotates and normalises: windows shorten their mean and float32 the rotation, and both end at length 1."""
         rotated = vectors if self._rotation is None else vectors @ self._rotation
         return self._normalise(rotated)
+
+    def _measure_background(self) -> Background:
+        """Returns the level of the model's cosines; the usual one for a model that cannot read plain sentences."""
+        prefix = self._manifest.prefixes.query
+        limit = self._manifest.max_tokens
+        _, short, _ = self._manifest.tiers or (self._manifest.dimensions,) * 3
+        try:
+            questions = self._embed([self._tokenizer.head(prefix + text, limit) for text in UNRELATED_TEXTS])
+            return measure_background(self.embed_documents(UNRELATED_TEXTS), self._rotate(questions), short)
+        except LithifyError:
+            return USUAL_BACKGROUND
 
     def _probe(self) -> None:
         rows = [self._tokenizer.head(self._manifest.prefixes.document + PROBE, self._manifest.max_tokens)]

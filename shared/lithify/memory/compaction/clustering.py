@@ -11,6 +11,7 @@ import numpy as np
 
 from lithify.memory.compaction.cluster_geometry import Matrix, Vectors, as_matrix, unit_rows
 from lithify.memory.turn import Turn, bundle_start
+from lithify.memory.vectors.background import relatedness
 
 TARGET_SIZE = 20
 MIN_TURNS = 2  # one turn is its own best summary
@@ -18,18 +19,6 @@ MIN_TURNS = 2  # one turn is its own best summary
 # Twenty neighbouring turns of ordinary chat score above it in 97 of 100 cases with MiniLM, and in all with nomic
 # (docs/compaction.md); texts that have nothing to do with each other score 0 by definition.
 RELATED = 0.15
-
-# No two of these share a subject: what they score is what unrelated texts score in a vector space.
-UNRELATED_TEXTS = (
-    "The bakery on the corner sells rye bread in the morning.",
-    "Compile the kernel with debug symbols enabled.",
-    "My sister plays the violin in an orchestra.",
-    "Volcanic ash closed the airport for two days.",
-    "The invoice is due at the end of the quarter.",
-    "He scored a late goal and the stadium erupted.",
-    "Photosynthesis turns sunlight into sugar.",
-    "The tenant must repair the leaking roof.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +45,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class CohesionGuard:
-    """Judges vectors of one space; `background` is the likeness of `UNRELATED_TEXTS` in it.
-
-    Models differ in what they give to unrelated texts (MiniLM 0.06, nomic 0.55), so only what is above that counts.
-    """
+    """Judges vectors of one space by what is above its `background`, the likeness of unrelated texts in it."""
 
     background: float
     floor: float = RELATED
@@ -107,11 +93,6 @@ def likeness(vectors: Vectors) -> float:
         return 1.0
     total = rows.sum(axis=0)
     return float((total @ total - np.einsum("ij,ij->", rows, rows)) / (n * (n - 1)))
-
-
-def relatedness(mean_cosine: float, background: float) -> float:
-    """Returns 0 for what unrelated texts score, 1 for identical ones; a space without spread tells nothing apart."""
-    return (mean_cosine - background) / (1.0 - background) if background < 1.0 else 0.0
 
 
 def sharpest_cut(turns: Sequence[Turn], units: Matrix) -> int | None:

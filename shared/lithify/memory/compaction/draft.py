@@ -15,6 +15,7 @@ from lithify.memory.compaction.sanitiser import sanitise
 from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.tokens import estimate_tokens
 from lithify.memory.turn import Turn
+from lithify.memory.vectors.background import USUAL
 
 Embed = Callable[[Sequence[str]], Vectors]
 IsCancelled = Callable[[], bool]
@@ -105,6 +106,7 @@ class _Source:
     embed: Embed
     is_cancelled: IsCancelled
     limits: CompactionLimits
+    background: float
 
 
 def draft_cluster(
@@ -114,12 +116,13 @@ def draft_cluster(
     abstractive: Abstractive | None = None,
     is_cancelled: IsCancelled = never,
     limits: CompactionLimits = SEED_COMPACTION,
+    background: float = USUAL,
 ) -> DraftOutcome:
-    """Drafts a summary of the turns; `earlier` are the session's other summaries.
+    """Drafts a summary of the turns; `earlier` are the session's other summaries, `background` is the model's.
 
     Raises only when the turns themselves cannot be embedded; a failing summariser costs its attempt.
     """
-    source = _read_source(turns, earlier, embed, is_cancelled=is_cancelled, limits=limits)
+    source = _read_source(turns, earlier, embed, is_cancelled=is_cancelled, limits=limits, background=background)
     writer = _choose_writer(turns, source, abstractive)
     attempt = partial(_attempt, source, writer)
     return climb(ladder(writer is not None, limits.ladder), attempt, [turn.text for turn in turns])
@@ -193,6 +196,7 @@ def _read_source(
     *,
     is_cancelled: IsCancelled,
     limits: CompactionLimits,
+    background: float,
 ) -> _Source:
     originals = tuple(turn.text for turn in turns)
     texts = tuple(map(sanitise, originals))
@@ -205,6 +209,7 @@ def _read_source(
         embed=embed,
         is_cancelled=is_cancelled,
         limits=limits,
+        background=background,
     )
 
 
@@ -223,7 +228,7 @@ def _attempt(source: _Source, writer: Abstractive | None, rung: Rung) -> Draft:
     written = writer.write(source.prior.prepend_to(source.texts), rung.max_tokens, source.is_cancelled)
     if not written.text.strip():
         raise ValueError(f"summariser {writer.method} returned no text")
-    measured = measure(source.embed([written.text]), source.turns)
+    measured = measure(source.embed([written.text]), source.turns, source.background)
     decoder = clamp01(written.confidence)
     if not preserves(writer.method, measured, source.limits.preserve_align):
         return _extract_draft(source, rung, rejected=decoder)
@@ -240,7 +245,7 @@ def _attempt(source: _Source, writer: Abstractive | None, rung: Rung) -> Draft:
 def _extract_draft(source: _Source, rung: Rung, rejected: float | None = None) -> Draft:
     """Makes a draft that is never conditioned on prior context, so it reports none."""
     text = extract(source.texts, source.vectors, rung.density, rung.max_tokens).text
-    measured = measure(source.embed([text]), source.turns)
+    measured = measure(source.embed([text]), source.turns, source.background)
     return Draft(
         text=text,
         method=EXTRACTIVE,

@@ -3,13 +3,16 @@
 The fields are named after the canonical embedder's role, not after a model (X21).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from lithify.memory.bounds import clamp01
-from lithify.memory.compaction.cluster_geometry import Vectors, as_matrix, centroid, cosines
+from lithify.memory.bounds import clamp, clamp01
+from lithify.memory.compaction.cluster_geometry import Matrix, Vector, Vectors, as_matrix, cosines
+from lithify.memory.compaction.clustering import likeness
 from lithify.memory.compaction.limits import SEED_COMPACTION
+from lithify.memory.vectors.background import USUAL, to_usual
 
 EXTRACTIVE = "extractive"
 
@@ -25,13 +28,28 @@ def preservation(align: float, cover: float) -> Preservation:
     return Preservation(align, cover, clamp01((align + cover) / 2))
 
 
-def measure(summary: Vectors, turns: Vectors) -> Preservation:
-    """Compares a summary with its turns; `summary` is a single row from the same embedder as `turns`."""
+def measure(summary: Vectors, turns: Vectors, background: float = USUAL) -> Preservation:
+    """Compares a summary with its turns; `summary` is a single row from the same embedder as `turns`.
+
+    Both measures are what they would be if the model kept unrelated texts at the usual level.
+    """
     rows = as_matrix(turns)
     axis = as_matrix(summary)[0]
-    align = float(cosines(centroid(rows)[np.newaxis, :], axis)[0])
-    cover = float(np.maximum(cosines(rows, axis), 0.0).mean())
-    return preservation(align, cover)
+    near = cosines(rows, axis)
+    cover = float(np.maximum(to_usual(near, background), 0.0).mean())
+    return preservation(_align(rows, axis, background), cover)
+
+
+def _align(rows: Matrix, axis: Vector, background: float) -> float:
+    """Returns the cosine of the summary with the centroid of the turns.
+
+    That of a centroid with n members is their mean product with the axis over its own length, and both follow from
+    cosines of two texts, which are the ones that have a level.
+    """
+    alike = to_usual(likeness(rows), background)
+    length = math.sqrt(max((1.0 + (len(rows) - 1) * alike) / len(rows), 0.0))
+    mean = float(to_usual(cosines(rows, axis), background).mean())
+    return clamp(mean / length, -1.0, 1.0) if length > 0.0 else 0.0
 
 
 def preserves(method: str, measured: Preservation | None, least: float = SEED_COMPACTION.preserve_align) -> bool:

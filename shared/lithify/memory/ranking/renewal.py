@@ -18,6 +18,7 @@ from lithify.memory.ranking.profile import RenewalWeights
 from lithify.memory.ranking.scoring import RowT
 from lithify.memory.ranking.tenses import LONGEST, asks_for_latest, asks_for_past, names_date, tells_of_change
 from lithify.memory.sentences import is_question, split_sentences
+from lithify.memory.vectors.background import to_usual
 
 HOUR_MS: Final = 3_600_000.0
 MINUTE_MS: Final = 60_000.0
@@ -98,18 +99,19 @@ def weigh_signs(candidates: Sequence[Candidate], weights: RenewalWeights) -> Flo
         for newer, other in enumerate(imprints):
             common[older, newer] = len(one.words & other.words) / max(1, min(len(one.words), len(other.words)))
             lost[older, newer] = max(0, len(one.asked - other.asked) - 1)
-    meaning = _cosines([imprint.vector for imprint in imprints])
+    meaning = _cosines([imprint.vector for imprint in imprints], imprints[0].background.short_documents)
     signs: FloatArray = weights.meaning * meaning + weights.words * common + weights.change * change[None, :]
     return signs - weights.lost * lost
 
 
-def _cosines(vectors: Sequence[FloatArray | None]) -> FloatArray:
-    """Returns the cosine of each pair; 0 where one has no vector."""
+def _cosines(vectors: Sequence[FloatArray | None], background: float) -> FloatArray:
+    """Returns the cosine of each pair, at the level the weights were chosen for; 0 where one has no vector."""
     length = max((len(vector) for vector in vectors if vector is not None), default=1)
     rows = np.array([np.zeros(length) if vector is None else vector for vector in vectors], dtype=np.float64)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     units = rows / np.where(norms > 0.0, norms, 1.0)
-    cosines: FloatArray = units @ units.T
+    known = norms > 0.0
+    cosines: FloatArray = np.where(known & known.T, to_usual(units @ units.T, background), 0.0)
     return cosines
 
 

@@ -12,6 +12,7 @@ from lithify.memory.ranking.hops import Projected
 from lithify.memory.ranking.profile import Profile, TemporalWeights
 from lithify.memory.ranking.scoring import Scored
 from lithify.memory.temporal.query import TemporalQuery, covered_slots
+from lithify.memory.vectors.background import to_usual
 
 RECEIPT_PREFIX = "memories::"  # receipts name a record by its collection, too
 
@@ -130,7 +131,10 @@ def _key(item: Scored) -> str:
 def _contender(scored: Scored) -> TemporalCandidate:
     """Takes the cosine for the similarity: a mix that is relative to its list says nothing about a floor."""
     cosine = scored.candidate.signals.cosine
+    imprint = scored.candidate.imprint
     sim = scored.relevance if cosine is None else cosine
+    if cosine is not None and imprint is not None:
+        sim = to_usual(cosine, imprint.background.short_questions)
     return TemporalCandidate(_key(scored), sim, scored.score, scored.candidate.anchors)
 
 

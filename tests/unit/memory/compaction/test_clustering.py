@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.compaction.clustering import Cluster, CohesionGuard, likeness, relatedness
+from lithify.memory.compaction.clustering import Cluster, CohesionGuard, likeness
 from lithify.memory.compaction.plan import CompactionPolicy, Trigger, plan_compaction
 from lithify.memory.turn import Turn, are_coupled
+from lithify.memory.vectors.background import relatedness
 from tests.unit.compactor.session_store import DictStore, bag_of_words, chat, compact, drafter
 
 APART = CohesionGuard(background=0.0)
