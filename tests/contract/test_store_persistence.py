@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from qdrant_client import AsyncQdrantClient
 
 from lithify.errors import Misconfigured, Unavailable
 from lithify.store import CollectionSpec, EdgeStore, ServerStore, Where
+from lithify.store.edge_folder import EdgeFolder
+from lithify.store.schema import INDEXES
 from tests.contract.qdrant_server import QdrantServer
 from tests.contract.samples import ACME, TIERS, dense, id_of, keys, record
 
@@ -190,4 +193,38 @@ async def test_the_server_keeps_every_completed_write_over_kill_9(own_server: Qd
     assert await keys(store, SPEC.name, Where()) == {f"n{n}" for n in range(10)}
     await store.upsert(ACME, SPEC.name, [record("later")])
     assert await store.count(ACME, SPEC.name, Where()) == 11
+    await store.close()
+
+
+def without_pieces(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    """Lets the module know the indexes of the release before there were pieces."""
+    earlier = {name: kind for name, kind in INDEXES.items() if name not in ("parent", "divided")}
+    monkeypatch.setattr(f"lithify.store.{module}.INDEXES", earlier)
+
+
+async def test_edge_adds_the_indexes_an_older_collection_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as earlier:
+        without_pieces(earlier, "edge_collection")
+        store = EdgeStore(tmp_path)
+        await store.ensure(SPEC)
+        await store.close()
+    opened = EdgeFolder(tmp_path)
+    opened.ensure(SPEC)
+    assert set(INDEXES) <= set(opened.open(SPEC.name).engine.info().payload_schema)
+    opened.close()
+
+
+@pytest.mark.server
+async def test_a_server_adds_the_indexes_an_older_collection_lacks(
+    own_server: QdrantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = AsyncQdrantClient(own_server.url)
+    store = ServerStore(own_server.url, client=client)
+    with monkeypatch.context() as earlier:
+        without_pieces(earlier, "server_collections")
+        await store.ensure(SPEC)
+    before = (await client.get_collection(SPEC.name)).payload_schema
+    await store.ensure(SPEC)
+    after = (await client.get_collection(SPEC.name)).payload_schema
+    assert set(after) - set(before) == {"parent", "divided"}
     await store.close()

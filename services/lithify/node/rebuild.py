@@ -19,13 +19,14 @@ from lithify.archive.checkpoint import Checkpoint, RebuildStep, clear_checkpoint
 from lithify.archiver.inspection import STALL_S, wait_until_archived
 from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
 from lithify.batching import batched
-from lithify.embedder.records import becomes_memory, make_records, turn_memory
+from lithify.embedder.records import bare_record, becomes_memory, make_records, turn_id
 from lithify.errors import Invalid, LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT, Clock, Event, Role, system_clock
-from lithify.node.parts import Model, RedisParts, collection_spec, open_model, open_redis, open_store
+from lithify.indexing.division import make_pieces
+from lithify.node.parts import Model, RedisParts, collection_spec, keep_stored_model, open_model, open_redis, open_store
 from lithify.settings import Settings
 from lithify.store import Record, VectorStore, Where, point_id
-from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES, MemoryRecord
 from lithify.streams import ConsumerSettings, arm, crash_point, open_consumer
 from lithify.telemetry.progress import Progress
 
@@ -115,7 +116,7 @@ class Rebuild:
         crash_point("rebuild_built")
 
     async def _fill(self, collection: str, *, live: bool = False) -> dict[bytes, bytes]:
-        """Write the turns that are not there yet; returns the id of each that should be, and its digest.
+        """Write the turns that are not there yet; returns the id of each record that should be, and its digest.
 
         In a live collection a turn that is there is left alone: it may be ahead of the archive.
         """
@@ -135,11 +136,18 @@ class Rebuild:
 
     async def _add(self, collection: str, events: list[Event], expected: dict[bytes, bytes], live: bool) -> None:
         turns = {self._id(event): event for event in events if is_recallable(event)}
-        made = {id_: self._digest(event) for id_, event in turns.items()}
-        stored = {r.id: digest(r.payload) for r in await self.store.fetch(EVERY_TENANT, collection, list(turns))}
-        missing = [id_ for id_ in made if id_ not in stored or (not live and stored[id_] != made[id_])]
+        made = {id_: self._digests(event) for id_, event in turns.items()}
+        ids = [id_ for digests in made.values() for id_ in digests]
+        stored = {r.id: digest(r.payload) for r in await self.store.fetch(EVERY_TENANT, collection, ids)}
+        # A turn is written after its pieces, so that one which is there has them.
+        missing = [
+            id_
+            for id_, digests in made.items()
+            if id_ not in stored or (not live and any(stored.get(one) != wanted for one, wanted in digests.items()))
+        ]
         refused = await self._write(collection, [turns[id_] for id_ in missing])
-        expected |= {UUID(id_).bytes: content for id_, content in made.items() if id_ not in refused}
+        right = [digests for id_, digests in made.items() if id_ not in refused]
+        expected |= {UUID(id_).bytes: wanted for digests in right for id_, wanted in digests.items()}
         self._count(len(events) - len(turns), len(missing) - len(refused), len(refused), live)
 
     async def _write(self, collection: str, events: list[Event]) -> set[str]:
@@ -167,7 +175,7 @@ class Rebuild:
         self.report.refused += refused
 
     async def _verify(self, collection: str, expected: Mapping[bytes, bytes]) -> None:
-        """Checks that every expected turn is there as it should be; removes what an earlier run left besides."""
+        """Checks that every expected record is there as it should be; removes what an earlier run left besides."""
         total = await self.store.count(EVERY_TENANT, collection, Where())
         looked_at = right = 0
         async for page in pages(self.store, collection):
@@ -180,10 +188,10 @@ class Rebuild:
             await self.store.drop(collection)
             clear_checkpoint(self.archive)
             raise NotVerified(
-                f"of {len(expected)} archived turns {right} are right in the new collection; it was dropped, "
-                f"{COLLECTION} is as it was. Run it again"
+                f"of {len(expected)} records of archived turns {right} are right in the new collection; it was "
+                f"dropped, {COLLECTION} is as it was. Run it again"
             )
-        self.report.verified = right
+        self.report.verified = await self.store.count(EVERY_TENANT, collection, WITHOUT_PIECES)
 
     async def _remove(self, collection: str, ids: Collection[str]) -> None:
         if ids:
@@ -220,10 +228,13 @@ class Rebuild:
         self.report.carried = dict(carried)
 
     def _id(self, event: Event) -> str:
-        return point_id(event.tenant, "turn", event.event_id, self.model.embedder.manifest.family)
+        return turn_id(event, self.model.embedder.manifest.family)
 
-    def _digest(self, event: Event) -> bytes:
-        return digest(turn_memory(event, self.model.embedder.fingerprint).payload())
+    def _digests(self, event: Event) -> dict[str, bytes]:
+        """Returns what the records of an event are to be, the turn and its pieces, by their ids."""
+        turn = bare_record(event, self.model.embedder)
+        pieces = make_pieces(turn, self.model.embedder.manifest.family)
+        return {record.id: digest(record.payload) for record in (turn, *pieces)}
 
 
 def is_recallable(event: Event) -> bool:
@@ -249,7 +260,7 @@ async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, progres
         raise Misconfigured("LITHIFY_ARCHIVE is false, so the archive lacks what was accepted; a rebuild needs it on")
     arm(settings.crash_at)
     async with AsyncExitStack() as stack:
-        model = open_model(settings, stack)
+        model = open_model(await keep_stored_model(settings), stack)
         redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
         caught_up = partial(archive_everything, settings, archive, redis)
@@ -269,7 +280,7 @@ async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, progres
 async def drop_kept(settings: Settings, archive: Path) -> list[str]:
     """Remove the collections that earlier rebuilds have kept, but not one that is still being built."""
     async with AsyncExitStack() as stack:
-        model = open_model(settings, stack)
+        model = open_model(await keep_stored_model(settings), stack)
         store = await open_store(settings, model.embedder, stack)
         with whole_archive(archive):
             building = Checkpoint.read(archive)

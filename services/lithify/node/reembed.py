@@ -8,19 +8,28 @@ from typing import Final
 from uuid import UUID
 
 from lithify.archive import whole_archive
-from lithify.archive.carrying import pages
+from lithify.archive.carrying import VISIBILITY, pages
 from lithify.batching import batched
 from lithify.docs.document import CHUNK_KIND as CHUNK
 from lithify.docs.space import COLLECTION as DOCS
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import EVERY_TENANT
 from lithify.indexing import TextVectors, attach_vectors, embed_each, record_text
+from lithify.indexing.division import (
+    CUT_KINDS,
+    IndexedText,
+    complete_record,
+    embed_leniently,
+    index_texts,
+    make_pieces,
+)
 from lithify.node.parts import Model, collection_spec, connect_store, once_reachable, open_model
 from lithify.settings import Settings
-from lithify.store import TIER_NAMES, CollectionSpec, Record, VectorStore, Where
+from lithify.store import LEXICAL, TIER_NAMES, CollectionSpec, Record, VectorStore, Where
 from lithify.store.checks import FIXED
-from lithify.store.memory_record import COLLECTION
+from lithify.store.memory_record import COLLECTION, PIECE, WITHOUT_PIECES
 from lithify.store.migration import id_in_family, is_embedded, linked_ids, migrate_payload, payload_digest
+from lithify.store.pieces import is_piece, where_pieces
 from lithify.store.server import SPEC_AGE_S
 from lithify.streams import arm, crash_point
 from lithify.telemetry.progress import Progress
@@ -32,6 +41,7 @@ NAME_DIGITS: Final = 16
 PASSES: Final = 5
 # What may be left for settling: the work of an instant.
 FEW: Final = 16
+WORDED_BY_PIECES: Final = CUT_KINDS | {PIECE}
 
 Digests = dict[bytes, bytes]
 """Of every record by its new id: what its payload is to be."""
@@ -96,6 +106,10 @@ class Reembed:
         return self.model.embedder.fingerprint
 
     @property
+    def _family(self) -> str:
+        return self.model.embedder.manifest.family
+
+    @property
     def _name(self) -> str:
         """Names the new records until the switch, the former ones from then on: the fingerprints tell which."""
         return f"{self.collection}{MIDDLE}{self._fingerprint[:NAME_DIGITS]}"
@@ -115,67 +129,111 @@ class Reembed:
             await self._prune(expected)
             if changed <= FEW and self.report.embedded - before <= FEW:
                 break
-        self.report.records = len(expected)
+        self.report.records = await self.store.count(EVERY_TENANT, self._name, WITHOUT_PIECES)
         return expected
 
     async def _pass(self, source: str, target: str, stage: str) -> tuple[Digests, int]:
         """Write what the target lacks or has otherwise; returns what should be there, and how much was not."""
         expected: Digests = {}
-        seen = changed = 0
+        seen = made = changed = 0
         total = await self.store.count(EVERY_TENANT, source, Where())
         async for page in pages(self.store, source, vectors=True):
             wanted = await self._translate(source, page)
-            expected |= {UUID(record.id).bytes: payload_digest(record.payload) for record in wanted}
-            for part in batched(await self._find_outdated(target, wanted), self.batch):
+            families = [[record, *make_pieces(record, self._family)] for record in wanted]
+            expected |= {UUID(r.id).bytes: payload_digest(r.payload) for family in families for r in family}
+            for part in batched(await self._find_outdated(target, families), self.batch):
                 await self._write(target, part)
                 crash_point("reembed_batch")
                 changed += len(part)
+            made += sum(map(len, families))
             seen += len(page)
             self.progress(stage, seen, total)
-        if len(expected) != seen:
+        if len(expected) != made:
             raise ReembedNotVerified(
-                f"{seen - len(expected)} of {seen} records would share an id; {source} is as it was"
+                f"{made - len(expected)} of {made} records would share an id; {source} is as it was"
             )
         return expected, changed
 
     async def _translate(self, source: str, page: Sequence[Record]) -> list[Record]:
-        """Returns them as they are to be, save the vectors: under and pointing to new ids, with the words they had."""
+        """Returns them as they are to be, save the vectors: under and pointing to new ids, with the words they had.
+
+        Pieces are left out: they are cut anew from the records they belong to.
+        """
+        page = [record for record in page if not is_piece(record)]
         links = {link for record in page for link in linked_ids(record.payload)}
         targets = {found.id: found for found in await self.store.fetch(EVERY_TENANT, source, list(links))}
-        family = self.model.embedder.manifest.family
-        moved = {old: id_in_family(record, family) for old, record in targets.items()}
+        moved = {old: id_in_family(record, self._family) for old, record in targets.items()}
         return [
-            replace(record, id=id_in_family(record, family), payload=migrate_payload(record, moved, self._fingerprint))
+            replace(
+                record,
+                id=id_in_family(record, self._family),
+                payload=migrate_payload(record, moved, self._fingerprint),
+            )
             for record in page
         ]
 
-    async def _find_outdated(self, target: str, wanted: Sequence[Record]) -> list[Record]:
-        stored = await self.store.fetch(EVERY_TENANT, target, [record.id for record in wanted])
+    async def _find_outdated(self, target: str, families: Sequence[Sequence[Record]]) -> list[Record]:
+        """Returns the records that are not there as they are to be, or lack one of their pieces."""
+        ids = [record.id for family in families for record in family]
+        stored = await self.store.fetch(EVERY_TENANT, target, ids)
         digests = {record.id: payload_digest(record.payload) for record in stored}
-        return [record for record in wanted if digests.get(record.id) != payload_digest(record.payload)]
+        return [
+            family[0]
+            for family in families
+            if any(digests.get(record.id) != payload_digest(record.payload) for record in family)
+        ]
 
-    async def _write(self, target: str, records: Sequence[Record], *, reuse: bool = True) -> None:
-        """Embeds and stores; with `reuse`, vectors that are there already for the same text are not made again."""
-        twins = await self._twins(target, records) if reuse else {}
-        fresh = [r for r in records if is_embedded(r) and record_text(twins.get(r.id)) != record_text(r)]
-        made = {id_: TextVectors(twin.vectors) for id_, twin in twins.items()} | await self._embed(fresh)
-        manifest = self.model.embedder.manifest
-        ready = [attach_vectors(r, made[r.id], manifest) if r.id in made else replace(r, vectors={}) for r in records]
+    async def _write(self, target: str, records: Sequence[Record], *, reuse: bool = True) -> list[Record]:
+        """Embeds and stores records with their pieces, and returns all that was written.
+
+        With `reuse`, vectors that are there already for the same text are not made again.
+        """
+        families = {record.id: [*make_pieces(record, self._family), record] for record in records}
+        twins = await self._twins(target, [one.id for family in families.values() for one in family]) if reuse else {}
+        fresh = [record for record in records if is_embedded(record) and not are_known(families[record.id], twins)]
+        made = await self._embed(fresh)
+        ready: list[Record] = []
+        for record in records:
+            if record.id in made:
+                ready += complete_record(record, made[record.id], self.model.embedder.manifest)
+            else:
+                ready += [self._renew(one, twins.get(one.id)) for one in families[record.id]]
         await self.store.upsert(EVERY_TENANT, target, ready)
+        return ready
 
-    async def _twins(self, target: str, records: Sequence[Record]) -> dict[str, Record]:
-        ids = [record.id for record in records]
-        found = await self.store.fetch(EVERY_TENANT, target, ids, with_vectors=TIER_NAMES)
+    def _renew(self, record: Record, twin: Record | None) -> Record:
+        """Returns the record with the vectors its twin has; what is never searched has none."""
+        if twin is None:
+            return replace(record, vectors={})
+        renewed = attach_vectors(record, TextVectors(twin.vectors), self.model.embedder.manifest)
+        return replace(renewed, lexical=twin.lexical) if record.payload.get("kind") in WORDED_BY_PIECES else renewed
+
+    async def _twins(self, target: str, ids: Sequence[str]) -> dict[str, Record]:
+        found = await self.store.fetch(EVERY_TENANT, target, ids, with_vectors=(*TIER_NAMES, LEXICAL))
         return {twin.id: twin for twin in found if twin.vectors}
 
-    async def _embed(self, records: Sequence[Record]) -> dict[str, TextVectors]:
+    async def _embed(self, records: Sequence[Record]) -> dict[str, IndexedText]:
         loop = asyncio.get_running_loop()
-        texts = [record_text(record) or "" for record in records]
-        made = await loop.run_in_executor(self.model.executor, embed_each, texts, self.model.embedder)
-        failed = sum(one.error is not None for one in made)
+        made = await loop.run_in_executor(self.model.executor, self._index, records)
+        failed = sum(one.vectors.error is not None for one in made.values())
         self.report.failed += failed
         self.report.embedded += len(made) - failed
-        return {record.id: one for record, one in zip(records, made, strict=True)}
+        return made
+
+    def _index(self, records: Sequence[Record]) -> dict[str, IndexedText]:
+        """Embeds records, what was said by its pieces; short texts and others keep the words they have."""
+        model = self.model
+        said = [record for record in records if record.payload.get("kind") in CUT_KINDS]
+        others = [record for record in records if record.payload.get("kind") not in CUT_KINDS]
+        texts = [(record_text(record) or "", int(record.payload["ts"])) for record in said]
+        indexed = index_texts(texts, embed_leniently(model.embedder), model.embedder.manifest, model.analyser)
+        made = {
+            record.id: one if len(one.pieces) > 1 else replace(one, lexical=record.lexical)
+            for record, one in zip(said, indexed, strict=True)
+        }
+        embedded = embed_each([record_text(record) or "" for record in others], model.embedder)
+        made |= {r.id: IndexedText(one, r.lexical, ()) for r, one in zip(others, embedded, strict=True)}
+        return made
 
     async def _prune(self, expected: Mapping[bytes, bytes]) -> None:
         """Removes what was forgotten since an earlier pass, or an earlier run: it must not come back."""
@@ -213,7 +271,8 @@ class Reembed:
                 self.report.late += len(part)
             for record in changed_records(wanted, expected, present):
                 await self._update(record)
-            left -= {UUID(record.id).bytes for record in wanted}
+            families = [[record, *make_pieces(record, self._family)] for record in wanted]
+            left -= {UUID(record.id).bytes for family in families for record in family}
         await self._remove(self.collection, [str(UUID(bytes=key)) for key in left])
 
     async def _update(self, record: Record) -> None:
@@ -223,6 +282,9 @@ class Reembed:
             return
         changed = {name: value for name, value in record.payload.items() if name not in FIXED}
         await self.store.set_payload(EVERY_TENANT, self.collection, Where().ids([record.id]), changed)
+        if record.payload.get("divided"):
+            seen = {name: record.payload.get(name) for name in VISIBILITY}
+            await self.store.set_payload(EVERY_TENANT, self.collection, where_pieces([record.id]), seen)
 
     async def _mend(self, former: str) -> None:
         """Makes anew the vectors of the former model that a service wrote before it saw the switch."""
@@ -232,9 +294,15 @@ class Reembed:
             await self.store.scroll(EVERY_TENANT, place, stray, limit=self.batch, with_vectors=("l3", "lexical"))
         ).records:
             wanted = await self._translate(place, records)
-            await self._write(place, wanted, reuse=False)
-            await self._remove(place, [*{record.id for record in records} - {record.id for record in wanted}])
+            written = await self._write(place, wanted, reuse=False)
+            # A piece whose turn comes later is made again with it.
+            await self._remove(place, [*{record.id for record in records} - {record.id for record in written}])
             self.report.late += len(wanted)
+
+
+def are_known(family: Iterable[Record], twins: Mapping[str, Record]) -> bool:
+    """Says whether the vectors of a record and of all its pieces are there for the same texts."""
+    return all(record_text(twins.get(record.id)) == record_text(record) for record in family)
 
 
 def late_records(wanted: Iterable[Record], expected: Digests, present: Container[str]) -> list[Record]:

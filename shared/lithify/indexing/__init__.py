@@ -52,6 +52,8 @@ def embed_each(texts: Sequence[str], embedder: Embedder) -> list[TextVectors]:
 
     Raises Unavailable only: an embedder that is away is waited for.
     """
+    if not texts:
+        return []
     try:
         return [TextVectors(vectors) for vectors in embed_tiers(texts, embedder)]
     except Unavailable:

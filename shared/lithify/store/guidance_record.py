@@ -22,6 +22,7 @@ def make_guidance(turn: Record, family: str, scope: str = "user") -> Record:
         active=True,
         compacted_into=None,
         position=None,
+        divided=None,
         provenance="elevated_guidance",
         general=is_general_instruction(memory.text) or None,
     )

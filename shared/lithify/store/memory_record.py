@@ -6,8 +6,18 @@ from typing import Any, Final, Self
 
 from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store.records import join_parts
+from lithify.store.where import Where
 
 COLLECTION: Final = "memories"
+
+EXPLICIT: Final = "explicit"
+"""Provenance of what a host wrote by itself."""
+
+PIECE: Final = "piece"
+"""Kind of the records that a long text is found by; a piece is no memory of its own."""
+
+WITHOUT_PIECES: Final = Where().differs("kind", PIECE)
+"""Whatever counts or shows memories leaves pieces out."""
 
 LISTS: Final = (MISSING_TIERS, "claims", "mentions", "source_ids", "hop_targets")
 
@@ -15,7 +25,7 @@ LISTS: Final = (MISSING_TIERS, "claims", "mentions", "source_ids", "hop_targets"
 # Nobody changes one, but it is not frozen: a hundred are made for each answer, and freezing takes five times as long.
 @dataclass(slots=True, unsafe_hash=True)
 class MemoryRecord:
-    """A turn, durable memory, summary, authored node or guidance shard; times in milliseconds."""
+    """A turn, durable memory, summary, authored node or guidance shard, or a piece of one; times in milliseconds."""
 
     tenant: str
     user: str
@@ -57,6 +67,9 @@ class MemoryRecord:
     supersedes: str | None = None  # id of the memory it was said to replace
     general: bool | None = None  # guidance: whether it bears on every question
     hop_targets: tuple[str, ...] = ()  # authored node: ids of records it leads to
+    divided: bool | None = None  # long turn or explicit memory: true if it is found by its pieces, too
+    piece: int | None = None  # piece: its number within its parent, from 0
+    parent: str | None = None  # piece: id of the record whose text it is cut from
 
     def payload(self) -> dict[str, Any]:
         """Returns the payload.
@@ -78,6 +91,14 @@ class MemoryRecord:
 
 LISTED: Final = frozenset(LISTS)
 NAMES: Final = frozenset(field.name for field in fields(MemoryRecord))
+
+
+def has_pieces(kind: str, provenance: str | None) -> bool:
+    """Says whether a long record of this sort is divided.
+
+    Copies of a turn are not: its own pieces find it.
+    """
+    return kind == "turn" or (kind == "memory" and provenance == EXPLICIT)
 
 
 def position_of(user: str, session: str, seq: int) -> str:

@@ -10,8 +10,10 @@ from typing import Any, Final
 import orjson
 
 from lithify.memory.compaction.summary import summary_id
+from lithify.memory.pieces import is_divided
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.vectors.tiers import MISSING_TIERS
+from lithify.store.memory_record import has_pieces
 from lithify.store.records import Record, join_parts, point_id
 
 
@@ -50,7 +52,7 @@ NATURAL_KEYS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "ruling": _field_key("ruling_id"),
     "corpus": _tenant_key,
 }
-"""What a stored record is known by among its kind."""
+"""What a stored record is known by among its kind; a piece is made anew from its parent and needs no name."""
 
 
 def id_in_family(record: Record, family: str) -> str:
@@ -84,6 +86,9 @@ def migrate_payload(record: Record, moved: Mapping[str, str], fingerprint: str) 
         payload["anchors"] = anchor_density(str(payload.get("text", "")))
     if "embedding" in payload:
         payload["embedding"] = fingerprint
+    if has_pieces(str(payload.get("kind")), payload.get("provenance")):
+        payload.pop("divided", None)
+        payload |= {"divided": True} if is_divided(str(payload.get("text") or "")) else {}
     for link in LINKS & payload.keys():
         payload[link] = moved.get(payload[link], payload[link])
     if "hop_targets" in payload:

@@ -9,7 +9,7 @@ from lithify.memory.guidance import read_statement
 from lithify.memory.updates import Statement
 from lithify.memory.updates.supersession import find_superseded, replaces, time_key
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory_record import COLLECTION
+from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES
 
 # Records that speak of the same attribute; whoever has more has repeated himself.
 MAX_RECORDS: Final = 512
@@ -84,7 +84,7 @@ def _where_copies(record: Record) -> Where:
     event_id = record.payload.get("event_id")
     if event_id is None:
         return Where().ids([record.id])
-    return Where().equals("user", record.payload["user"]).equals("event_id", event_id)
+    return WITHOUT_PIECES.equals("user", record.payload["user"]).equals("event_id", event_id)
 
 
 async def find_replaced(store: VectorStore, scope: TenantScope, user: str, record_id: str) -> Record | None:

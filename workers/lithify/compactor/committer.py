@@ -25,7 +25,7 @@ from lithify.memory.compaction.summary import SummaryRecord
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import LEXICAL, TIER_NAMES, Record, VectorStore, Where
 from lithify.store.guidance_record import make_guidance
-from lithify.store.memory_record import COLLECTION
+from lithify.store.memory_record import COLLECTION, PIECE
 from lithify.streams import Receipts, crash_point, generations
 
 
@@ -101,7 +101,9 @@ class Committer:
         await Receipts(self.redis).mark(key.tenant, [(turn_id, {"compacted_into": into}) for turn_id in turn_ids])
         crash_point("compact_after_receipts")
         changes = {"active": False, "compacted_into": into}
-        await self.store.set_payload(key.scope, COLLECTION, Where().ids(self._points(turn_ids)), changes)
+        # One write for turns and their pieces: neither is seen without the other.
+        said = Where().equals("session", key.session).any_of("kind", ["turn", PIECE]).any_of("event_id", turn_ids)
+        await self.store.set_payload(key.scope, COLLECTION, said, changes)
 
     def _points(self, turn_ids: Iterable[str]) -> list[str]:
         return [self.session.points[turn_id].id for turn_id in turn_ids]

@@ -77,7 +77,13 @@ class Compactor:
     ) -> DraftOutcome:
         """Drafts a summary within these limits; work for a processor, beside the loop."""
         return draft_cluster(
-            turns, earlier, embed, abstractive=self.abstractive, is_cancelled=is_cancelled, limits=self.limits
+            turns,
+            earlier,
+            embed,
+            abstractive=self.abstractive,
+            is_cancelled=is_cancelled,
+            limits=self.limits,
+            background=self.embedder.manifest.background.documents,
         )
 
     def digest(self, turn_ids: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from lithify.errors import Unavailable
 from lithify.events import Role
 from lithify.memory.bounds import FloatArray
 from lithify.memory.compaction.cluster_geometry import as_matrix, cosines
-from lithify.memory.compaction.clustering import RELATED, UNRELATED_TEXTS, Cluster, CohesionGuard, likeness
+from lithify.memory.compaction.clustering import RELATED, Cluster, CohesionGuard, likeness
 from lithify.memory.compaction.draft import Embed
 from lithify.memory.compaction.guidance import PROTOTYPES, STABILITY, has_hint, is_guidance
 from lithify.memory.compaction.plan import CompactionPlan, CompactionPolicy, Trigger, plan_compaction
@@ -26,6 +26,7 @@ from lithify.memory.prompt.rendering import TokenCounter
 from lithify.memory.rulebook.deontic import modality
 from lithify.memory.tokens import estimate_lines
 from lithify.memory.turn import Turn
+from lithify.memory.vectors.background import UNRELATED_TEXTS, USUAL, to_usual
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 
 log = structlog.get_logger(__name__)
@@ -110,20 +111,21 @@ def protect_guidance(cluster: Cluster, session: Session, embed: Embed, policy: C
         return cluster
     stabilities = {turn.id: session.memories[turn.id].stability for turn in cluster.turns}
     if policy.guidance == "authored":
-        rules = [turn for turn in cluster.turns if is_instruction(turn.text, stabilities[turn.id], embed)]
+        background = measure_background(embed)
+        rules = [turn for turn in cluster.turns if is_instruction(turn.text, stabilities[turn.id], embed, background)]
     else:
         settled = [turn for turn in cluster.turns if stabilities[turn.id] >= STABILITY]
         rules = [turn for turn in settled if turn.role == Role.USER and is_standing_instruction(turn.text)]
     return replace(cluster, protected=tuple(rules))
 
 
-def is_instruction(text: str, stability: float, embed: Embed) -> bool:
+def is_instruction(text: str, stability: float, embed: Embed, background: float = USUAL) -> bool:
     """Tells what the sources take for guidance, as profile `seed` does.
 
     Asks the rule detector first, and the model only where a hint makes its answer matter.
     """
     mask = modality(text)
-    cosine = _prototype_cosine(text, embed) if not mask and has_hint(text) else 0.0
+    cosine = to_usual(_prototype_cosine(text, embed), background) if not mask and has_hint(text) else 0.0
     return is_guidance(text, stability, mask, cosine)
 
 

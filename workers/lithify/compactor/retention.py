@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from lithify.events import EVERY_TENANT, Clock
 from lithify.jobs import JobContext
 from lithify.store import VectorStore, Where
-from lithify.store.memory_record import COLLECTION
+from lithify.store.memory_record import COLLECTION, PIECE
 
 PURGE_JOB: Final = "purge_compacted"
 DAY_MS: Final = 86_400_000
@@ -35,7 +35,7 @@ async def purge_compacted(context: JobContext[RawRetention]) -> JsonValue:
     if not retention.days:
         return {"purged": 0}
     old = purgeable(retention.clock() - retention.days * DAY_MS)
-    count = await retention.store.count(EVERY_TENANT, COLLECTION, old)
+    count = await retention.store.count(EVERY_TENANT, COLLECTION, old.equals("kind", "turn"))
     if count:
         await retention.store.delete(EVERY_TENANT, COLLECTION, old)
         log.info("raw_turns_purged", count=count, days=retention.days)
@@ -43,6 +43,6 @@ async def purge_compacted(context: JobContext[RawRetention]) -> JsonValue:
 
 
 def purgeable(until_ms: int) -> Where:
-    """Matches the compacted turns that were said up to that moment."""
-    compacted = Where().equals("kind", "turn").equals("active", False).present("compacted_into")
+    """Matches the compacted turns that were said up to that moment, and their pieces."""
+    compacted = Where().any_of("kind", ["turn", PIECE]).equals("active", False).present("compacted_into")
     return compacted.between("ts", highest=until_ms)

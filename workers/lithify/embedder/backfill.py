@@ -12,7 +12,8 @@ from lithify.embedding import Embedder, Manifest
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.events.event import FIELDS
-from lithify.indexing import embed_each
+from lithify.indexing import TextVectors, embed_each
+from lithify.indexing.division import CUT_KINDS, embed_leniently, embed_wholes
 from lithify.jobs import JobContext
 from lithify.memory.vectors.cascade import Cascade, Restore, plan_backfill
 from lithify.memory.vectors.tiers import FULL_TIER, MISSING_TIERS
@@ -85,12 +86,24 @@ def plan_repairs(records: Sequence[Record], embedder: Embedder) -> Repairs:
             restore(record, shape, repairs)
         else:
             bare.append(record)
-    for record, one in zip(bare, embed_each([text_of(record) for record in bare], embedder), strict=True):
+    for record, one in zip(bare, embed_records(bare, embedder), strict=True):
         repairs.outcome["embedded" if one.vectors else "remaining"] += 1
         if one.vectors:
             repairs.tiers[record.id] = one.vectors
             repairs.embedded.append(record)
     return repairs
+
+
+def embed_records(records: Sequence[Record], embedder: Embedder) -> list[TextVectors]:
+    """Embeds what was said by its pieces, as when it was stored; the pieces have markers of their own."""
+    embed = embed_leniently(embedder)
+    said = [record for record in records if record.payload.get("kind") in CUT_KINDS]
+    made = dict(
+        zip((r.id for r in said), embed_wholes(list(map(text_of, said)), embed, embedder.manifest), strict=True)
+    )
+    others = [record for record in records if record.id not in made]
+    made |= zip((r.id for r in others), embed_each(list(map(text_of, others)), embedder), strict=True)
+    return [made[record.id] for record in records]
 
 
 def restore(record: Record, shape: Cascade, repairs: Repairs) -> None:

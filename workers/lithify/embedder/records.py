@@ -1,13 +1,20 @@
-"""Makes store records of events: the payload, the three prefix tiers and the lexical vector."""
+"""Makes store records of events: the payload, the three prefix tiers and the lexical vector, of its pieces as well."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from lithify.embedding import Embedder
 from lithify.events import Event, Role, is_heartbeat
-from lithify.indexing import TextVectors, embed_each, embed_tiers, lexical_vector
+from lithify.indexing.division import (
+    Embed,
+    IndexedText,
+    complete_record,
+    embed_leniently,
+    embed_strictly,
+    index_texts,
+)
 from lithify.memory.guidance import name_claims
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.pieces import is_divided
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
 from lithify.store import Record, point_id
@@ -33,41 +40,47 @@ def becomes_memory(event: Event) -> bool:
 
 
 def make_records(events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser) -> list[Record]:
-    """Makes the records of events; CPU-bound, for all texts are embedded in one call.
+    """Makes the records of events, the pieces of a long one before it; CPU-bound, for all are embedded together.
 
-    An event always gives the same point.
+    An event always gives the same points.
 
     Raises what the model raises if it cannot embed one of them.
     """
-    tiers = embed_tiers([event.text for event in events], embedder)
+    indexed = index_events(events, embed_strictly(embedder), embedder, analyser)
     return [
-        make_record(event, TextVectors(vectors), embedder, analyser)
-        for event, vectors in zip(events, tiers, strict=True)
+        record
+        for event, one in zip(events, indexed, strict=True)
+        for record in complete_record(bare_record(event, embedder), one, embedder.manifest)
     ]
 
 
 def make_records_leniently(
     events: Sequence[Event], embedder: Embedder, analyser: LexicalAnalyser
-) -> list[tuple[Record, str | None]]:
-    """Makes the records of events, also of those that cannot be embedded: these are found by their words only.
+) -> list[tuple[list[Record], str | None]]:
+    """Makes the records of each event, also of those that cannot be embedded: these are found by their words only.
 
-    Beside each record stands why it has no vectors.
+    Beside them stands why the event has no vectors.
     """
-    embedded = embed_each([event.text for event in events], embedder)
+    indexed = index_events(events, embed_leniently(embedder), embedder, analyser)
     return [
-        (make_record(event, one, embedder, analyser), one.error) for event, one in zip(events, embedded, strict=True)
+        (complete_record(bare_record(event, embedder), one, embedder.manifest), one.vectors.error)
+        for event, one in zip(events, indexed, strict=True)
     ]
 
 
-def make_record(event: Event, embedded: TextVectors, embedder: Embedder, analyser: LexicalAnalyser) -> Record:
-    manifest = embedder.manifest
-    memory = replace(turn_memory(event, embedder.fingerprint), missing_tiers=embedded.missing(manifest))
-    return Record(
-        id=point_id(event.tenant, "turn", event.event_id, manifest.family),
-        payload=memory.payload(),
-        vectors=embedded.vectors,
-        lexical=lexical_vector(event.text, analyser, event.ts),
-    )
+def index_events(
+    events: Sequence[Event], embed: Embed, embedder: Embedder, analyser: LexicalAnalyser
+) -> list[IndexedText]:
+    return index_texts([(event.text, event.ts) for event in events], embed, embedder.manifest, analyser)
+
+
+def bare_record(event: Event, embedder: Embedder) -> Record:
+    """Makes the record of the whole turn, without its vectors."""
+    return Record(turn_id(event, embedder.manifest.family), turn_memory(event, embedder.fingerprint).payload())
+
+
+def turn_id(event: Event, family: str) -> str:
+    return point_id(event.tenant, "turn", event.event_id, family)
 
 
 def turn_memory(event: Event, fingerprint: str) -> MemoryRecord:
@@ -96,4 +109,5 @@ def turn_memory(event: Event, fingerprint: str) -> MemoryRecord:
         provenance="session_turn",
         embedding=fingerprint,
         position=None if event.seq is None else position_of(event.user, event.session, event.seq),
+        divided=is_divided(event.text) or None,
     )

@@ -12,13 +12,15 @@ from typing import Final
 import structlog
 from redis.asyncio import Redis
 
-from lithify.embedder.records import make_records_leniently, why_ignored
+from lithify.batching import batched_by_weight
+from lithify.embedder.records import make_records_leniently, turn_id, why_ignored
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.forgetting import are_forgotten
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.store import VectorStore, Where, point_id
+from lithify.store import VectorStore, Where
 from lithify.store.memory_record import COLLECTION
+from lithify.store.pieces import upsert_with_pieces, where_pieces
 from lithify.streams import Delivery, Receipts, crash_point, publish_stored
 from lithify.streams.receipts import Mark
 from lithify.telemetry.metrics import ACCEPT_TO_SEARCHABLE
@@ -26,6 +28,8 @@ from lithify.telemetry.trace_context import trace_id_of
 
 # Enough for a stable 95th percentile, few enough that a recovered worker shows it within two batches.
 REMEMBERED: Final = 512
+# Of the texts that are embedded and written together: some two thousand pieces, whatever the batch.
+MAX_CHARS: Final = 1_000_000
 
 
 class LatenessMeter:
@@ -95,7 +99,7 @@ class EmbeddingWorker:
                 ignored.append(receipt_mark(delivery.event, {"ignored": reason}))
             else:
                 kept.append(delivery)
-        errors = await self._store([delivery.event for delivery in kept]) if kept else []
+        errors = await self._store_all([delivery.event for delivery in kept])
         crash_point("after_upsert")
         await self._take_back([delivery.event for delivery in kept])
         await publish_stored(self.redis, kept)
@@ -109,13 +113,18 @@ class EmbeddingWorker:
         await Receipts(self.redis).mark_all([*stored, *ignored])
         self.lateness.note(kept, now)
 
-    async def _store(self, events: Sequence[Event]) -> list[str | None]:
+    async def _store_all(self, events: Sequence[Event]) -> list[str | None]:
         """Writes the events' records and returns, for each event, why it could not be embedded."""
+        parts = batched_by_weight(events, lambda event: len(event.text), MAX_CHARS)
+        return [error for part in parts for error in await self._store(part)]
+
+    async def _store(self, events: Sequence[Event]) -> list[str | None]:
         loop = asyncio.get_running_loop()
         made = await loop.run_in_executor(self.executor, make_records_leniently, events, self.embedder, self.analyser)
         crash_point("after_embed")
+        records = [record for own, _ in made for record in own]
         # One write for all tenants of the batch, not one sync to disk for each; every record carries its own tenant.
-        await self.store.upsert(EVERY_TENANT, COLLECTION, [record for record, _ in made])
+        await upsert_with_pieces(self.store, EVERY_TENANT, COLLECTION, records)
         errors = [error for _, error in made]
         if failed := len(errors) - errors.count(None):
             log.error("turns_stored_without_vectors", failed=failed, batch=len(errors))
@@ -129,8 +138,9 @@ class EmbeddingWorker:
         """Deletes what was forgotten while it was embedded, above all if this process had slept meanwhile."""
         gone = compress(events, await are_forgotten(self.redis, events))
         family = self.embedder.manifest.family
-        if ids := [point_id(event.tenant, "turn", event.event_id, family) for event in gone]:
-            await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(ids))
+        if turns := [turn_id(event, family) for event in gone]:
+            await self.store.delete(EVERY_TENANT, COLLECTION, where_pieces(turns))
+            await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(turns))
 
 
 def log_traced(events: Iterable[Event]) -> None:

@@ -15,7 +15,8 @@ from lithify.forgetter.sessions import SCAN
 from lithify.forgetting import Target, TargetKind
 from lithify.memory.compaction.summary import summary_id
 from lithify.store import Record, VectorStore, Where
-from lithify.store.memory_record import COLLECTION
+from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES
+from lithify.store.pieces import is_piece
 from lithify.store.reading import every_record
 from lithify.streams import Receipts, crash_point, keys
 from lithify.streams.generations import bump, durable_subject
@@ -59,6 +60,11 @@ class Doomed:
         return list({record.id for record in (*self.records, *self.summaries)})
 
     @property
+    def memories(self) -> int:
+        """Counts what the receipt names; a piece goes with its turn, and only what is left of it is counted."""
+        return len({record.id for record in (*self.records, *self.summaries) if not is_piece(record)})
+
+    @property
     def owners(self) -> set[str]:
         return {record.payload["user"] for record in (*self.records, *self.summaries)}
 
@@ -82,7 +88,7 @@ class Records:
                 async for doomed in self._find_doomed(run, collection):
                     await self._forget(run, collection, doomed)
                     crash_point("forget_page")
-                    removed += len(doomed.ids)
+                    removed += doomed.memories
         if run.target.kind is TargetKind.USER:
             await drop_use_counts(self.redis, run.target.tenant, run.target.user or "")
         return removed
@@ -137,6 +143,8 @@ class Records:
 
     async def _forget(self, run: ForgettingRun, collection: str, doomed: Doomed) -> None:
         """Deletes records, the derived ones before their origins: a crash must leave the way to the former."""
+        pieces = [record for record in doomed.records if is_piece(record)]
+        origins = [record for record in doomed.records if not is_piece(record)]
         await self._reactivate(run, collection, doomed)
         await self._remove_mentions(run, collection, doomed)
         # Before the deletion: a crash in between finds what is doomed again.
@@ -144,7 +152,7 @@ class Records:
         await run.drop_receipts(doomed.events)
         for user in doomed.owners:
             await drop_use_counts(self.redis, run.target.tenant, user, doomed.ids)
-        for records in filter(None, (doomed.summaries, doomed.records)):
+        for records in filter(None, (doomed.summaries, pieces, origins)):
             where = Where().ids([record.id for record in records])
             await self.store.delete(run.target.scope, collection, where)
         for user in doomed.owners:
@@ -156,7 +164,8 @@ class Records:
         if not gone:
             return
         kept = Where().any_of("compacted_into", gone).without_ids(doomed.ids)
-        turns = [r async for r in every_record(self.store, run.target.scope, collection, kept)]
+        found = every_record(self.store, run.target.scope, collection, kept & WITHOUT_PIECES)
+        turns = [record async for record in found]
         await self.store.set_payload(run.target.scope, collection, kept, {"active": True, "compacted_into": None})
         marks = [(str(turn.payload["event_id"]), {"compacted_into": ""}) for turn in turns]
         await Receipts(self.redis).mark(run.target.tenant, marks)

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from lithify.events import TenantScope
 from lithify.events.turn import MAX_TS_MS
-from lithify.store import TIER_NAMES, Record, Vector, VectorStore, Where, point_id
-from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store import TIER_NAMES, Record, Vector, VectorStore, point_id
+from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES, MemoryRecord
 from lithify.store.migration import NATURAL_KEYS, linked_ids
 
 # What people look for comes first; the rest follows by name.
@@ -87,19 +87,24 @@ def export_line(record: Record, links: Mapping[str, Link]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """Reads all records of a tenant or user by their ids, so that reading can go on after a break."""
+    """Reads all records of a tenant or user by their ids, so that reading can go on after a break.
+
+    Pieces of long texts are left out: importing makes them anew.
+    """
 
     store: VectorStore
 
     async def count(self, scope: TenantScope) -> int:
-        return await self.store.count(scope, COLLECTION, Where())
+        return await self.store.count(scope, COLLECTION, WITHOUT_PIECES)
 
     async def lines(self, scope: TenantScope, after: str | None, *, vectors: bool) -> AsyncIterator[bytes]:
         """Yields page by page what lies behind the record `after`; records written meanwhile may be missing."""
         names = TIER_NAMES if vectors else ()
         last = after
         while True:
-            page = await self.store.scroll(scope, COLLECTION, Where(), limit=PAGE, after=last, with_vectors=names)
+            page = await self.store.scroll(
+                scope, COLLECTION, WITHOUT_PIECES, limit=PAGE, after=last, with_vectors=names
+            )
             records = [record for record in page.records if record.id != after]
             yield await self._page(scope, records)
             if page.next is None:

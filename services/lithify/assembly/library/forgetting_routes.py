@@ -12,7 +12,7 @@ from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 
 from lithify.access import KeyScope
-from lithify.assembly.library.memories import parse_memory_id
+from lithify.assembly.library.memories import fetch_memory
 from lithify.errors import Invalid
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
@@ -28,7 +28,6 @@ from lithify.forgetting import (
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
 from lithify.store import Record, VectorStore
-from lithify.store.memory_record import COLLECTION
 
 POLL_S: Final = 0.05
 
@@ -61,10 +60,7 @@ class ForgettingService:
 
     async def find_memory(self, scope: TenantScope, name: str) -> Record:
         """Reads the memory that is to go. Raises NotFound, and Invalid for what is removed in another way."""
-        records = await self.store.fetch(scope, COLLECTION, [parse_memory_id(name)])
-        if not records:
-            raise NotFound(f"id: no memory {name!r}")
-        [record] = records
+        record = await fetch_memory(self.store, scope, name)
         if record.payload.get("kind") == "authored":
             document = record.payload.get("source_ref")
             raise Invalid(f"id: {name!r} is part of a document; remove it with DELETE /v1/authored/{document}")

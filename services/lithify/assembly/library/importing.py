@@ -12,10 +12,19 @@ from lithify.assembly.library.export import ExportedRecord
 from lithify.embedding import Embedder
 from lithify.events import TenantScope
 from lithify.indexing import TextVectors, attach_vectors, embed_each, lexical_vector, tier_names
+from lithify.indexing.division import (
+    CUT_KINDS,
+    IndexedText,
+    complete_record,
+    embed_leniently,
+    index_texts,
+    index_words,
+)
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore
-from lithify.store.memory_record import COLLECTION
+from lithify.store.memory_record import COLLECTION, PIECE
 from lithify.store.migration import id_in_family, migrate_payload
+from lithify.store.pieces import upsert_with_pieces
 from lithify.streams import Retention, keys, script
 from lithify.streams.generations import AUTHORED, bump, durable_subject
 from lithify.streams.outage import outages
@@ -37,26 +46,40 @@ class Importer:
 
         Returns how many had to be embedded anew. Raises Invalid for records the store refuses.
         """
-        fitting = [self._has_fitting_vectors(line) for line in lines]
+        # No export has pieces, and what another writer calls one is not cut from anything here.
+        wholes = [line for line in lines if line.kind != PIECE]
         loop = asyncio.get_running_loop()
-        records = await loop.run_in_executor(self.executor, self._make_records, scope.tenant, lines, fitting)
-        await self.store.upsert(scope, COLLECTION, records)
+        records, embedded = await loop.run_in_executor(self.executor, self._make_records, scope.tenant, wholes)
+        await upsert_with_pieces(self.store, scope, COLLECTION, records)
         await self._advance_sequences(scope.tenant, records)
         await self._bump_generations(scope.tenant, records)
-        return sum(FINGERPRINT in record.payload for record in records) - sum(fitting)
+        return embedded
 
     def _has_fitting_vectors(self, line: ExportedRecord) -> bool:
         """Says whether the vectors it brings along are those this model would make."""
         known = (line.model_extra or {}).get(FINGERPRINT) == self.embedder.fingerprint
         return known and set(line.vectors) == set(tier_names(self.embedder.manifest))
 
-    def _make_records(self, tenant: str, lines: Sequence[ExportedRecord], fitting: Sequence[bool]) -> list[Record]:
+    def _make_records(self, tenant: str, lines: Sequence[ExportedRecord]) -> tuple[list[Record], int]:
+        """Makes the records and counts those that are embedded anew: a divided one always is, for its pieces are."""
         moved = [self._migrate(tenant, line) for line in lines]
-        bare = [r for r, fits in zip(moved, fitting, strict=True) if not fits and FINGERPRINT in r.payload]
-        made = dict(
-            zip((r.id for r in bare), embed_each([r.payload["text"] for r in bare], self.embedder), strict=True)
-        )
-        return [self._complete(record, made.get(record.id)) for record in moved]
+        fitting = {record.id for record, line in zip(moved, lines, strict=True) if self._has_fitting_vectors(line)}
+        bare = [r for r in moved if FINGERPRINT in r.payload and (r.id not in fitting or r.payload.get("divided"))]
+        made = self._index([r for r in bare if r.payload["kind"] in CUT_KINDS])
+        made |= self._embed([r for r in bare if r.payload["kind"] not in CUT_KINDS])
+        return [one for record in moved for one in self._complete(record, made.get(record.id))], len(bare)
+
+    def _index(self, records: Sequence[Record]) -> dict[str, IndexedText]:
+        texts = [(record.payload["text"], said_at(record)) for record in records]
+        indexed = index_texts(texts, embed_leniently(self.embedder), self.embedder.manifest, self.analyser)
+        return {record.id: one for record, one in zip(records, indexed, strict=True)}
+
+    def _embed(self, records: Sequence[Record]) -> dict[str, IndexedText]:
+        made = embed_each([record.payload["text"] for record in records], self.embedder)
+        return {
+            record.id: IndexedText(one, lexical_vector(record.payload["text"], self.analyser, said_at(record)), ())
+            for record, one in zip(records, made, strict=True)
+        }
 
     def _migrate(self, tenant: str, line: ExportedRecord) -> Record:
         family = self.embedder.manifest.family
@@ -65,14 +88,16 @@ class Importer:
         payload = migrate_payload(record, links, self.embedder.fingerprint)
         return replace(record, id=id_in_family(record, family), payload=payload)
 
-    def _complete(self, record: Record, embedded: TextVectors | None) -> Record:
+    def _complete(self, record: Record, indexed: IndexedText | None) -> list[Record]:
         """Gives a record its vectors; rules and whole documents have no fingerprint, because they are not searched."""
         if FINGERPRINT not in record.payload:
-            return replace(record, vectors={})
-        made = embedded or TextVectors(record.vectors)
-        said_at = None if record.payload["kind"] == "authored" else record.payload["ts"]
-        lexical = lexical_vector(record.payload["text"], self.analyser, said_at)
-        return replace(attach_vectors(record, made, self.embedder.manifest), lexical=lexical)
+            return [replace(record, vectors={})]
+        if indexed is not None:
+            return complete_record(record, indexed, self.embedder.manifest)
+        make_words = index_words if record.payload["kind"] in CUT_KINDS else lexical_vector
+        lexical = make_words(record.payload["text"], self.analyser, said_at(record))
+        made = attach_vectors(record, TextVectors(record.vectors), self.embedder.manifest)
+        return [replace(made, lexical=lexical)]
 
     async def _advance_sequences(self, tenant: str, records: Sequence[Record]) -> None:
         """Lets the next turn of an imported session stand behind those it brought along."""
@@ -93,3 +118,8 @@ class Importer:
             await bump(self.redis, tenant, durable_subject(user))
         if any(record.payload["kind"] == "authored" for record in records):
             await bump(self.redis, tenant, AUTHORED)
+
+
+def said_at(record: Record) -> int | None:
+    """Returns when something was said, by which it is found as well; a rule is of no day."""
+    return None if record.payload["kind"] == "authored" else record.payload["ts"]

@@ -15,19 +15,18 @@ from lithify.events import Clock, TenantScope
 from lithify.events.scope import SHARED
 from lithify.events.turn import read_memory_id
 from lithify.http import NotFound
-from lithify.indexing import embed_each, lexical_vector
+from lithify.indexing.division import complete_record, embed_leniently, index_texts
 from lithify.memory.guidance import name_claims
 from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.pieces import is_divided
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
-from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store import Record, VectorStore, point_id
-from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.memory_record import COLLECTION, EXPLICIT, PIECE, MemoryRecord
 from lithify.store.records import join_parts
 from lithify.streams.generations import bump, durable_subject
 from lithify.supersession import find_replaced, mark_outdated, replace_memory
 
-EXPLICIT = "explicit"  # provenance of what a host wrote by itself
 # As settled as a promoted turn can be (spec 01 §5): somebody decided that it is worth remembering.
 STABILITY = 1.0
 
@@ -45,11 +44,8 @@ class Memories:
 
     async def read(self, scope: TenantScope, name: str) -> MemoryView:
         """Reads a memory by its id or the readable path of a hit. Raises NotFound."""
-        record_id = parse_memory_id(name)
-        records = await self.store.fetch(scope, COLLECTION, [record_id])
-        if not records:
-            raise NotFound(f"id: no memory {name!r}")
-        return MemoryView.of(record_id, MemoryRecord.from_payload(records[0].payload))
+        record = await fetch_memory(self.store, scope, name)
+        return MemoryView.of(record.id, MemoryRecord.from_payload(record.payload))
 
     async def write(self, scope: TenantScope, wanted: MemoryInput) -> MemoryWritten:
         """Writes a memory, searchable on return; the same twice is written once. Raises Conflict for another text."""
@@ -64,8 +60,9 @@ class Memories:
             await self._replace(scope, known[0], older)
             return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
         loop = asyncio.get_running_loop()
-        record = await loop.run_in_executor(self.executor, self._embed, record_id, memory)
-        await self.store.upsert(scope, COLLECTION, [record])
+        records = await loop.run_in_executor(self.executor, self._embed, record_id, memory)
+        await self.store.upsert(scope, COLLECTION, records)
+        record = records[-1]
         await mark_outdated(self.store, scope, record)
         await self._replace(scope, record, older)
         await bump(self.redis, scope.tenant, durable_subject(memory.user))
@@ -104,15 +101,26 @@ class Memories:
             stability=STABILITY,
             provenance=EXPLICIT,
             embedding=self.embedder.fingerprint,
+            divided=is_divided(wanted.text) or None,
         )
 
-    def _embed(self, record_id: str, memory: MemoryRecord) -> Record:
-        """Embeds a memory; CPU-bound. A text that cannot be embedded is still found by its words."""
-        [embedded] = embed_each([memory.text], self.embedder)
-        payload = memory.payload()
-        if missing := embedded.missing(self.embedder.manifest):
-            payload[MISSING_TIERS] = list(missing)
-        return Record(record_id, payload, embedded.vectors, lexical_vector(memory.text, self.analyser, memory.ts))
+    def _embed(self, record_id: str, memory: MemoryRecord) -> list[Record]:
+        """Embeds a memory and the pieces of a long one, which come first; CPU-bound.
+
+        A text that cannot be embedded is still found by its words.
+        """
+        manifest = self.embedder.manifest
+        embed = embed_leniently(self.embedder)
+        [indexed] = index_texts([(memory.text, memory.ts)], embed, manifest, self.analyser)
+        return complete_record(Record(record_id, memory.payload()), indexed, manifest)
+
+
+async def fetch_memory(store: VectorStore, scope: TenantScope, name: str) -> Record:
+    """Reads a record by its id or the readable path of a hit. Raises NotFound, also for a piece: it is no memory."""
+    records = await store.fetch(scope, COLLECTION, [parse_memory_id(name)])
+    if not records or records[0].payload.get("kind") == PIECE:
+        raise NotFound(f"id: no memory {name!r}")
+    return records[0]
 
 
 def parse_memory_id(name: str) -> str:
