@@ -8,7 +8,7 @@ import pytest
 from lithify.gatekeeper.gated_turn import MAX_MENTIONS, add_mentions, read_earlier_gating
 from lithify.gatekeeper.neighbours import BatchMemory, NearMemory, repeated_scores
 from lithify.gatekeeper.turn import StoredTurn
-from lithify.gatekeeper.turn_gate import TurnGate, gate_config
+from lithify.gatekeeper.turn_gate import TurnGate, foreign_config, gate_config
 from lithify.memory.gating.gate import LEARNED_CONFIG, PATTERN_CONFIG, GateConfig, GateDecision, blend, gate
 from lithify.memory.gating.gate_profile import RECALL_GATE, SEED_GATE, NeighbourLimits
 from lithify.memory.gating.worth import SHAPE, Worth
@@ -107,3 +107,22 @@ def test_what_was_not_learned_falls_back_to_the_first_patterns() -> None:
     assert gate_config(replace(RECALL_GATE, evidence="gp2"), CONVINCED) == GateConfig(patterns="gp2")
     limits = NeighbourLimits(repeated=0.7)
     assert gate_config(replace(RECALL_GATE, neighbours=limits), CONVINCED) == replace(LEARNED_CONFIG, limits=limits)
+
+
+def test_a_language_that_was_not_learned_is_judged_by_its_words() -> None:
+    turn_gate = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, INDIFFERENT, foreign=foreign_config(RECALL_GATE))
+    fact = turn_gate.decide(turn(text="Ich heiße Ada und wohne in Bonn."), [], []).decision
+    chatter = turn_gate.decide(turn(text="Danke, das war sehr nett!"), [], []).decision
+    assert (fact.promote, fact.patterns) == (True, "gp2+words")
+    assert (chatter.promote, chatter.patterns) == (False, "gp2+words")
+    assert turn_gate.decide(turn(), [], []).decision.patterns == "gp2+worth"
+
+
+def test_a_language_that_was_learned_is_judged_by_what_was_learned() -> None:
+    german = replace(INDIFFERENT, languages=frozenset({"en", "de"}))
+    turn_gate = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, german, foreign=foreign_config(RECALL_GATE))
+    assert not turn_gate.decide(turn(text="Ich heiße Ada und wohne in Bonn."), [], []).decision.promote
+
+
+def test_a_profile_of_patterns_judges_every_language_alike() -> None:
+    assert foreign_config(SEED_GATE) is None

@@ -27,8 +27,9 @@ def test_the_own_file_of_a_profile_comes_first(tmp_path: Path, boats: Worth) -> 
     assert found("green boats", [1.0, 0.0]) == pytest.approx(boats("green boats", [1.0, 0.0]), abs=1e-3)
 
 
-def test_the_default_profile_ships_with_one(tmp_path: Path) -> None:
-    shipped = find_worth(tmp_path, "all-minilm-l6-v2")
+@pytest.mark.parametrize("family", ["snowflake-arctic-embed-s", "all-minilm-l6-v2"])
+def test_the_default_and_the_light_profile_ship_with_one(tmp_path: Path, family: str) -> None:
+    shipped = find_worth(tmp_path, family)
     assert shipped is not None
     assert 0.0 <= shipped("hello", np.zeros(384)) <= 1.0
 

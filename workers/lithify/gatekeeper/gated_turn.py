@@ -66,6 +66,7 @@ class GatedTurn:
             position=None,
             bundle_id=None,
             reply_to=None,
+            divided=None,
         )
         payload = memory.payload() | self.decision.as_payload()
         return Record(self.turn.memory_id, payload, self.turn.record.vectors, self.turn.record.lexical)

@@ -12,6 +12,7 @@ from lithify.events import TenantScope
 from lithify.gatekeeper.gated_turn import GatedTurn
 from lithify.gatekeeper.turn import StoredTurn
 from lithify.memory.gating.gate_profile import NEIGHBOUR_LIMITS, NeighbourLimits
+from lithify.memory.vectors.background import USUAL, from_usual
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Hit, Query, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
@@ -31,7 +32,9 @@ class Neighbours:
     memories: list[Hit]
 
 
-def make_queries(turn: StoredTurn, limits: NeighbourLimits = NEIGHBOUR_LIMITS) -> tuple[Query, Query]:
+def make_queries(
+    turn: StoredTurn, limits: NeighbourLimits = NEIGHBOUR_LIMITS, background: float = USUAL
+) -> tuple[Query, Query]:
     """Asks how often the turn was said before, and how well it is known (spec 04 §2).
 
     Nothing that stems from the turn itself is found: neither the turn nor its durable copy (X02).
@@ -42,18 +45,21 @@ def make_queries(turn: StoredTurn, limits: NeighbourLimits = NEIGHBOUR_LIMITS) -
     said = others.equals("kind", "turn").equals("role", "user").between("ts", highest=turn.ts)
     known = others.equals("kind", "memory").equals("scope", "user")
     return (
-        Query(said, FULL_TIER, turn.vector, limits.turns, least_score=limits.repeated - MARGIN),
+        Query(said, FULL_TIER, turn.vector, limits.turns, least_score=from_usual(limits.repeated, background) - MARGIN),
         Query(known, FULL_TIER, turn.vector, limits.memories),
     )
 
 
 async def find_neighbours(
-    store: VectorStore, turns: Iterable[StoredTurn], limits: NeighbourLimits = NEIGHBOUR_LIMITS
+    store: VectorStore,
+    turns: Iterable[StoredTurn],
+    limits: NeighbourLimits = NEIGHBOUR_LIMITS,
+    background: float = USUAL,
 ) -> dict[str, Neighbours]:
     """Searches for every turn and returns what was found by record id; turns of a tenant share round trips."""
     found: dict[str, Neighbours] = {}
     for scope, chunk in _chunks(turns):
-        queries = [query for turn in chunk for query in make_queries(turn, limits)]
+        queries = [query for turn in chunk for query in make_queries(turn, limits, background)]
         answers = iter(await store.query_batch(scope, COLLECTION, queries))
         found |= {turn.record.id: Neighbours(next(answers), next(answers)) for turn in chunk}
     return found

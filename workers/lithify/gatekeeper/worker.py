@@ -102,7 +102,8 @@ class GateWorker:
     async def _decide(self, turns: Sequence[StoredTurn]) -> list[GatedTurn]:
         limits = self.gate.config.limits
         earlier = {turn.record.id: gated for turn in turns if (gated := read_earlier_gating(turn))}
-        found = await find_neighbours(self.store, [turn for turn in turns if turn.record.id not in earlier], limits)
+        undecided = [turn for turn in turns if turn.record.id not in earlier]
+        found = await find_neighbours(self.store, undecided, limits, self.gate.background)
         memory = BatchMemory(limits)
         decided: list[GatedTurn] = []
         for turn in turns:

@@ -9,6 +9,7 @@ import orjson
 
 from lithify.errors import Misconfigured
 from lithify.memory.gating.worth import Worth
+from lithify.memory.languages import ENGLISH
 
 WORTH_FILE: Final = "worth.json"
 """In the folder of an embedding profile, made by `lithify calibrate gate --learn`."""
@@ -32,7 +33,8 @@ def find_worth(profile: Path, family: str) -> Worth | None:
 def read_worth(content: bytes, family: str, source: str) -> Worth:
     try:
         raw = orjson.loads(content)
-        worth = Worth(raw["family"], np.array(raw["weights"], np.float64))
+        weights = np.array(raw["weights"], np.float64)
+        worth = Worth(raw["family"], weights, frozenset(map(str, raw.get("languages", (ENGLISH,)))))
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         raise Misconfigured(f"{source} cannot be read ({error}); run `lithify calibrate gate --learn`") from error
     if worth.family != family:
@@ -42,4 +44,5 @@ def read_worth(content: bytes, family: str, source: str) -> Worth:
 
 def write_worth(path: Path, worth: Worth) -> None:
     weights = [round(float(weight), DIGITS) for weight in worth.weights]
-    path.write_bytes(orjson.dumps({"family": worth.family, "weights": weights}) + b"\n")
+    content = {"family": worth.family, "languages": sorted(worth.languages), "weights": weights}
+    path.write_bytes(orjson.dumps(content) + b"\n")

@@ -14,7 +14,7 @@ from lithify.cli.calibrate.gate_replay import EmbeddedTurn, embed_turns, learn_f
 from lithify.cli.console import data, emit_json, talk
 from lithify.embedding import load_configured_embedder
 from lithify.errors import Invalid
-from lithify.gatekeeper.turn_gate import TurnGate, gate_config
+from lithify.gatekeeper.turn_gate import TurnGate, foreign_config, gate_config
 from lithify.gatekeeper.worth_file import WORTH_FILE, find_worth, write_worth
 from lithify.memory.gating.calibration import (
     GateQuality,
@@ -101,13 +101,16 @@ class GateTrial:
     family: str
     profile: Path
     gate: GateProfile
+    background: float
 
     @classmethod
     def open(cls, turns: Sequence[LabelledTurn], settings: Settings) -> Self:
         """Embeds the turns with the configured model. Raises Misconfigured if it is missing."""
         embedder = load_configured_embedder(settings)
         folder = settings.models_dir / settings.embedding_profile
-        return cls(embed_turns(turns, embedder), embedder.manifest.family, folder, retrieval_profile(settings).gate)
+        manifest = embedder.manifest
+        gate = retrieval_profile(settings).gate
+        return cls(embed_turns(turns, embedder), manifest.family, folder, gate, manifest.background.documents)
 
     def gates(self, evidence: Evidence, threshold: float | None, *, own: bool) -> dict[str, TurnGate]:
         """Returns a gate for each user; `own` turns are those the gate has learned from."""
@@ -117,8 +120,10 @@ class GateTrial:
         config = gate_config(profile, worths.get(users[0]))
         if threshold is not None:
             config = replace(config, threshold=threshold)
-        analyser = LexicalAnalyser()
-        return {user: TurnGate(config, self.gate.merge, analyser, worths.get(user)) for user in users}
+        common = TurnGate(
+            config, self.gate.merge, LexicalAnalyser(), background=self.background, foreign=foreign_config(profile)
+        )
+        return {user: replace(common, worth=worths.get(user)) for user in users}
 
     def _worths(self, users: Sequence[str], *, own: bool) -> dict[str, Worth]:
         if own:

@@ -160,11 +160,12 @@ def gate(
     memory_scores: Sequence[float],
     config: GateConfig = PATTERN_CONFIG,
     worth: float | None = None,
+    source: str = "worth",
 ) -> GateDecision:
     """Decides by G = (1 − T)·Gconv + T·Gtech, from the similarities of two searches, the text and the configuration.
 
-    A `worth` in [0, 1], where one was learned, stands for what D and A look for in the words: whether something is
-    stated that matters later.
+    A `worth` in [0, 1] stands for what D and A look for in the words: whether something is stated that matters later.
+    `source` names where it comes from.
     """
     said = text_signals(text, PATTERN_SETS[config.patterns], config.tech_norm)
     if worth is not None:
@@ -189,7 +190,7 @@ def gate(
         gtech=gtech,
         input_freq=frequency,
         mem_saturation=saturated,
-        patterns=config.patterns if worth is None else f"{config.patterns}+worth",
+        patterns=config.patterns if worth is None else f"{config.patterns}+{source}",
         promote=config.durable_admission == "always" or score >= config.threshold,
     )
 

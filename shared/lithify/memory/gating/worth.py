@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from lithify.errors import Invalid
 from lithify.memory.bounds import FloatArray
 from lithify.memory.gating.patterns import fires
+from lithify.memory.languages import ENGLISH, detect_foreign
 
 # Of 0.3, 0.5 and 1 the one with the best precision for users it had not learned from (docs/gating.md).
 RIDGE = 1.0
@@ -19,6 +21,9 @@ STEPS = 50
 SETTLED = 1e-9
 
 SHAPE = 4
+
+# Labelled turns of another language from which on what was learned knows it.
+ENOUGH = 20
 
 # A system prompt that is said again talks about the model and its orders.
 _TO_THE_MODEL = re.compile(
@@ -39,6 +44,7 @@ class Worth:
 
     family: str
     weights: FloatArray
+    languages: frozenset[str] = frozenset({ENGLISH})  # those it was learned from
 
     def __call__(self, text: str, vector: npt.ArrayLike) -> float:
         features = _features([text], np.asarray(vector, np.float64)[np.newaxis, :])
@@ -51,7 +57,10 @@ def learn_worth(family: str, texts: Sequence[str], vectors: npt.ArrayLike, usefu
     """Learns one and the same model from the same labels. Raises Invalid unless some turns are useful and some not."""
     if len(set(useful)) < 2:
         raise Invalid("to learn what is worth keeping, both turns to keep and turns to leave are needed")
-    features = _features(texts, np.asarray(vectors, np.float64))
+    rows = np.asarray(vectors, np.float64)
+    # The penalty must not depend on how much of its vectors a model spends on what all texts have in common.
+    spread = math.sqrt(float(rows.var(axis=0).sum())) or 1.0
+    features = _features(texts, rows / spread)
     wanted = np.asarray(useful, np.float64)
     weights = np.zeros(features.shape[1])
     for _ in range(STEPS):
@@ -59,7 +68,13 @@ def learn_worth(family: str, texts: Sequence[str], vectors: npt.ArrayLike, usefu
         weights -= step
         if np.abs(step).max() < SETTLED:
             break
-    return Worth(family, weights)
+    weights[: rows.shape[1]] /= spread
+    return Worth(family, weights, _find_learned(texts))
+
+
+def _find_learned(texts: Sequence[str]) -> frozenset[str]:
+    counts = Counter(language.code for text in texts if (language := detect_foreign(text)) is not None)
+    return frozenset({ENGLISH, *(code for code, count in counts.items() if count >= ENOUGH)})
 
 
 def _newton_step(features: FloatArray, wanted: FloatArray, weights: FloatArray) -> FloatArray:

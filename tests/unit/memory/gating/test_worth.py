@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lithify.errors import Invalid
-from lithify.memory.gating.worth import Worth, learn_worth, text_shape
+from lithify.memory.gating.worth import ENOUGH, Worth, learn_worth, text_shape
 
 TEXTS = ["green boats", "red boats", "green trams", "red trams"]
 VECTORS = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
@@ -55,3 +55,12 @@ def test_a_worth_is_a_probability_whatever_the_vector(boats: Worth) -> None:
 def test_vectors_of_another_length_are_refused(boats: Worth) -> None:
     with pytest.raises(Invalid, match="learned for test does not fit"):
         boats("x", [1.0, 0.0, 0.0])
+
+
+def test_a_language_counts_as_learned_from_twenty_labels_on() -> None:
+    texts = [f"Ich wohne seit {year} in Bonn." for year in range(ENOUGH)]
+    few, many = texts[1:], texts
+    for told, wanted in ((few, {"en"}), (many, {"en", "de"})):
+        vectors = np.eye(len(told) + 1)
+        made = learn_worth("test", [*told, "Thanks!"], vectors, [*[True] * len(told), False])
+        assert made.languages == wanted
