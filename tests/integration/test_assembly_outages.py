@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from lithify.embedding.configured import default_profile
 from tests.contract.qdrant_server import QdrantServer
 from tests.integration.assembly_load import AssemblyLoad, is_degraded, is_well, tell
 from tests.integration.node_process import NodeProcess
 
-PROFILE = "all-minilm-l6-v2"
+PROFILE = default_profile()
 
 
 @pytest.fixture

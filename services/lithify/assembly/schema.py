@@ -132,6 +132,7 @@ class SearchHit(BaseModel):
     ts: int
     seq: int | None
     superseded_by: str | None = Field(None, description="The memory that says the same anew.")
+    excerpt: str | None = Field(None, description="Of a long text, the piece that answers best.")
 
     @computed_field(description="Opens the record later: GET /v1/memories/{path}.")  # type: ignore[prop-decorator]
     @property

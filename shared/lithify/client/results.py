@@ -79,6 +79,7 @@ class Hit:
     session: str | None
     ts: int
     seq: int | None
+    excerpt: str | None = None  # of a long text, the piece that answers best
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,12 @@ from lithify.assembly.prompt.promises import check_promises
 from lithify.assembly.prompt.recent_turns import RecentTurns
 from lithify.assembly.prompt.split import compose_stable, leave_to_fresh
 from lithify.assembly.prompt.token_counter import ESTIMATOR, PromptCounter
+from lithify.assembly.recall.found import FoundMemories
 from lithify.assembly.recall.instructions import StandingInstructions
 from lithify.assembly.recall.links import Links
 from lithify.assembly.recall.pools import source_of
 from lithify.assembly.recall.recall import Recall, Recalled
-from lithify.assembly.recall.retrieval import FoundMemories, Retriever
+from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.recall.slot_meanings import SlotMeanings
 from lithify.assembly.recall.summaries import Summaries
 from lithify.assembly.recall.use_counts import UseCounts, Uses

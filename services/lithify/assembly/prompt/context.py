@@ -28,7 +28,7 @@ from lithify.memory.prompt.composition import (
     shorten_item,
     total_cost,
 )
-from lithify.memory.prompt.excerpt import Fits, cut_around
+from lithify.memory.prompt.excerpt import Fits, cut_around, show_part
 from lithify.memory.prompt.losses import describe_losses
 from lithify.memory.prompt.mark import entry_role, mark_recalled, mark_summary
 from lithify.memory.prompt.ordering import Occasion, order_by_time
@@ -219,12 +219,13 @@ def summaries_of(planned: PlannedContext) -> list[Candidate]:
 
 
 def shorten_memories(planned: PlannedContext) -> Shortener:
-    """Cuts memories down to the sentences around what matches the question."""
+    """Cuts memories down to the piece that was found, or the sentences around what matches the question."""
     query = planned.ingredients.query
     counter = planned.terms.counter
 
-    def cut(text: str, fits: Fits) -> str | None:
-        return cut_around(text, query, fits)
+    def cut(item: Item, fits: Fits) -> str | None:
+        shown = show_part(item.text, item.best_part, fits) if item.best_part else None
+        return shown or cut_around(item.best_part or item.text, query, fits)
 
     return lambda item, room: shorten_item(item, RECALLED, cut, room, counter.count)
 
@@ -281,7 +282,8 @@ def rule_items(rules: Sequence[Rule], counter: PromptCounter) -> list[Item]:
 def memory_item(candidate: Candidate, counter: PromptCounter = ESTIMATOR) -> Item:
     block = GUIDANCE if candidate.kind is Kind.GUIDANCE else RECALLED
     mark = mark_of(candidate)
-    return entry_item(candidate.id, candidate.text, mark, block, candidate.source_turn, counter.count)
+    item = entry_item(candidate.id, candidate.text, mark, block, candidate.source_turn, counter.count)
+    return replace(item, best_part=candidate.excerpt) if candidate.excerpt else item
 
 
 def mark_of(candidate: Candidate) -> str:

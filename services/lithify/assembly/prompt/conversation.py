@@ -65,7 +65,7 @@ def is_shortened(turn: Turn, told: Turn) -> bool:
 def shorten_turns(query: str, counter: PromptCounter) -> Shortener:
     """Cuts turns of the tail in their middle; what the question asks for stays, where it can."""
 
-    def cut(text: str, fits: Fits) -> str | None:
-        return cut_middle(text, query, fits)
+    def cut(item: Item, fits: Fits) -> str | None:
+        return cut_middle(item.text, query, fits)
 
     return lambda item, room: shorten_item(item, TAIL, cut, room, counter.count)

@@ -8,7 +8,7 @@ from functools import cache
 from threading import Lock
 from typing import Final
 
-from lithify.assembly.recall.retrieval import FoundMemories
+from lithify.assembly.recall.found import FoundMemories
 from lithify.embedding import Embedder, Health, Manifest, Vectors
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED

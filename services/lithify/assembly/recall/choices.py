@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from lithify.assembly.recall.found import FoundMemories
 from lithify.assembly.recall.legs import SourceTurn, source_turn
-from lithify.assembly.recall.retrieval import FoundMemories
 from lithify.assembly.schema import SearchRequest
 from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.candidate import Candidate
@@ -93,9 +93,16 @@ def let_fade(ranked: Sequence[HybridScored], half_life_days: float | None) -> li
     ]
 
 
-def vary_order(ranked: Sequence[HybridScored], limit: int, share: float, threshold: float | None) -> list[HybridScored]:
-    """Puts variety into the order of the best; the scores stay, and what was too far down to be compared follows."""
-    relevance = relative_relevance([row.score for row in ranked])
+def vary_order(
+    ranked: Sequence[HybridScored], limit: int, share: float, threshold: float | None, *, is_spread: bool
+) -> list[HybridScored]:
+    """Puts variety into the order of the best; the scores stay, and what was too far down to be compared follows.
+
+    Where scores are spread over what was found, the weakest hit has next to nothing, however well it answers: it counts
+    half as much as the best one, so that in a small memory something else still stands before a repetition.
+    """
+    relative = relative_relevance([row.score for row in ranked])
+    relevance = [0.5 + 0.5 * value for value in relative] if is_spread else relative
     passages = [Passage(r.candidate.id, r.candidate.text, value) for r, value in zip(ranked, relevance, strict=True)]
     rows = {row.candidate.id: row for row in ranked}
     picks = diversify(passages, limit, share, threshold)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from lithify.assembly.recall.legs import PLACE_FIELDS, SourceTurn, source_turn
+from lithify.assembly.recall.legs import PLACE_FIELDS, SourceTurn, leave_out_divided, source_turn
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.temporal.anchors import SATURATION
 from lithify.memory.temporal.query import read_guarded_query
@@ -36,8 +36,11 @@ def dated_queries(where: Where, wanted: DatedSearch, vector: Vector, depth: int,
     """Asks once for each density, the highest first, for enough beside all that the two legs may have found."""
     fields = (*PLACE_FIELDS, "anchors") if places_only else None
     limit = wanted.size + 2 * depth
+    searched = leave_out_divided(where)
     return [
-        Query(where.between("anchors", least, most), FULL_TIER, vector, limit, least_score=wanted.floor, fields=fields)
+        Query(
+            searched.between("anchors", least, most), FULL_TIER, vector, limit, least_score=wanted.floor, fields=fields
+        )
         for most, least in pairwise(LEVELS)
     ]
 

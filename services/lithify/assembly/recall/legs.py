@@ -8,13 +8,14 @@ import numpy as np
 
 from lithify.memory.ranking.fusion import shortlist
 from lithify.memory.vectors.tiers import FULL_TIER
-from lithify.store import LEXICAL, Hit, Query, SparseVector, Vector, Where
+from lithify.store import LEXICAL, Hit, Query, Record, SparseVector, Vector, Where
+from lithify.store.memory_record import PIECE
 
 DENSE: Final = "dense"
 BOTH: Final = frozenset({DENSE, LEXICAL})
 WORDS_ONLY: Final = frozenset({LEXICAL})
 # Enough to know where a hit stands and whose copy it is: those that matter are read again, with the turns around them.
-PLACE_FIELDS: Final = ("kind", "user", "session", "seq", "event_id")
+PLACE_FIELDS: Final = ("kind", "user", "session", "seq", "event_id", "parent")
 
 SourceTurn = tuple[bool, str]
 """Names the turn a record was made of, or the record itself; a turn and a record may be named alike."""
@@ -39,6 +40,17 @@ class Legs:
         scores = {hit.id: hit.score for hit in hits}
         return replace(self, hits=self.hits | {hit.id: hit for hit in hits}, dense=self.dense | scores)
 
+    def fold_pieces(self, wholes: Mapping[str, Record]) -> "Legs":
+        """Returns the same with long records in the places of their pieces, whose whole each is by its id."""
+        if not any(map(is_piece, self.hits.values())):
+            return self
+        by_meaning = fold_hits(self.by_meaning, wholes)
+        by_words = fold_hits(self.by_words, wholes)
+        names = {key: wholes[key].id if key in wholes else key for key in self.hits}
+        legs = read_legs(by_meaning, by_words, None)
+        kept = {key: score for key, score in self.dense.items() if names[key] in legs.hits}
+        return replace(legs, dense=_best_copies(kept, names))
+
     def shortlist(self, size: int) -> list[Hit]:
         """Returns the hits of the best `size` source turns by both legs, best first; copies stand together."""
         copies: dict[SourceTurn, list[Hit]] = {}
@@ -58,17 +70,28 @@ def _best_copies(scores: Mapping[str, float], names: Mapping[str, str]) -> dict[
 
 def source_turn(hit: Hit) -> SourceTurn:
     turn = hit.payload.get("event_id")
-    return (True, turn) if turn else (False, hit.id)
+    return (True, turn) if turn else (False, hit.payload.get("parent") or hit.id)
+
+
+def leave_out(where: Where, shown: frozenset[str]) -> Where:
+    """Excludes turns that are shown anyway, and with them their copies, which carry the turn's id (X42)."""
+    return where.none_of("event_id", sorted(shown))
+
+
+def leave_out_divided(where: Where) -> Where:
+    """Leaves long records out: their pieces are searched in their place."""
+    return where.differs("divided", True)
 
 
 def dense_query(where: Where, depth: int, vector: Vector, *, places_only: bool) -> Query:
-    return Query(where, FULL_TIER, vector, depth, fields=PLACE_FIELDS if places_only else None)
+    searched = leave_out_divided(where)
+    return Query(searched, FULL_TIER, vector, depth, fields=PLACE_FIELDS if places_only else None)
 
 
 def lexical_query(where: Where, depth: int, words: SparseVector, *, places_only: bool, cosines: bool) -> Query:
     """Asks by words; with `cosines`, a record found by its words brings its full vector along."""
     return Query(
-        where,
+        leave_out_divided(where),
         LEXICAL,
         words,
         depth,
@@ -100,17 +123,41 @@ def rank_hit(hit: Hit) -> tuple[float, str]:
 
 
 def fold_copies(hits: Sequence[Hit], places: int) -> list[Hit]:
-    """Returns the hits of the first `places` source turns; all copies of one turn, as found, take one place."""
+    """Returns the hits of the first `places` source turns; the copies of one turn, as found, take one place.
+
+    Of the pieces of a long record the best one stands for all.
+    """
     taken: set[SourceTurn] = set()
+    in_pieces: set[SourceTurn] = set()
     kept = []
     for hit in hits:
         turn = source_turn(hit)
+        if is_piece(hit) and turn in in_pieces:
+            continue
         if turn in taken or len(taken) < places:
             taken.add(turn)
             kept.append(hit)
+            if is_piece(hit):
+                in_pieces.add(turn)
     return kept
 
 
-def limits_for(places: int) -> tuple[int, int]:
-    """Returns how many hits to ask for, at first and if copies took too many of them: a turn has at most two."""
-    return places + places // 2, 3 * places
+def fold_hits(hits: Sequence[Hit], wholes: Mapping[str, Record]) -> list[Hit]:
+    """Puts long records in the places of their pieces; a piece whose record is gone is gone, too."""
+    folded: dict[str, Hit] = {}
+    for hit in hits:
+        whole = wholes.get(hit.id)
+        if whole is not None:
+            hit = replace(hit, id=whole.id, payload=whole.payload)  # noqa: PLW2901 - it is the same hit, folded
+        if hit.payload["kind"] != PIECE:
+            folded.setdefault(hit.id, hit)
+    return list(folded.values())
+
+
+def is_piece(hit: Hit) -> bool:
+    return bool(hit.payload["kind"] == PIECE)
+
+
+def limits_for(places: int) -> tuple[int, int, int]:
+    """Returns how many hits to ask for, at first, and again while copies and pieces take too many of them."""
+    return places + places // 2, 3 * places, 9 * places

@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 from lithify.memory.ranking.profile import Profile
 
 # A leg of the search tool is asked for more than is returned: a record may be good in one list and best in both. The
-# better half is looked at with its neighbours; looking at all gains .002 of recall.
+# better part is looked at with its neighbours; looking at all gains .002 of recall.
 DEPTH_FACTOR: Final = 4
-MIN_DEPTH: Final = 64
+MIN_DEPTH: Final = 96
+BETTER_PART: Final = 0.6
 
 
 class Reach(NamedTuple):
@@ -39,7 +40,7 @@ def search_reach(profile: Profile, limit: int, multiplier: int | None = None) ->
     if multiplier is not None:
         return Reach(multiplier * limit, max(multiplier * limit // 2, limit))
     depth = max(DEPTH_FACTOR * limit, MIN_DEPTH, core_reach(profile).depth)
-    return Reach(depth, depth // 2)
+    return Reach(depth, math.ceil(BETTER_PART * depth))
 
 
 def _look_around(profile: Profile, depth: int) -> Reach:

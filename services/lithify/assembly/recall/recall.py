@@ -8,11 +8,11 @@ from redis.asyncio import Redis
 from lithify.assembly.deadlines import Deadline, finish_by
 from lithify.assembly.recall.caches import Generations, RecallCache, cache_key, profile_digest, subjects
 from lithify.assembly.recall.dated import wanted_dates
+from lithify.assembly.recall.found import FoundMemories
 from lithify.assembly.recall.legs import join_legs
 from lithify.assembly.recall.pools import Pool, is_retrievable, session_pools
 from lithify.assembly.recall.reach import Reach, assembly_reach, core_reach
 from lithify.assembly.recall.retrieval import (
-    FoundMemories,
     RecallQuery,
     Retriever,
     ShownTurnIds,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from lithify.assembly.deadlines import Deadline, Late, finish_by, hedge
 from lithify.assembly.recall.dated import LATE_DATES, PATIENCE_S, DatedSearch, dated_queries, pick_dated
 from lithify.assembly.recall.evidence import Judge
+from lithify.assembly.recall.found import FoundMemories, add_excerpts, add_found, share_turn_signals, show_pieces
 from lithify.assembly.recall.legs import (
     BOTH,
     DENSE,
@@ -20,6 +21,10 @@ from lithify.assembly.recall.legs import (
     Legs,
     dense_query,
     fold_copies,
+    fold_hits,
+    is_piece,
+    leave_out,
+    leave_out_divided,
     lexical_query,
     limits_for,
     read_legs,
@@ -28,21 +33,22 @@ from lithify.assembly.recall.legs import (
 from lithify.assembly.recall.memory_sizes import MemorySizes
 from lithify.assembly.recall.reach import Reach
 from lithify.assembly.recall.signals import PassageQuery, bare_signals, judge_bare, make_imprint, passage_signals
-from lithify.assembly.recall.surroundings import Surroundings, find_surroundings, read_around
+from lithify.assembly.recall.surroundings import Surroundings, find_surroundings, name_whole, read_around
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.candidate import Candidate, Imprint, Scope, read_candidate
 from lithify.memory.ranking.duplicates import drop_stand_ins
-from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION, Calibration, MemoryEvidence
+from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION, Calibration
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.relevance import Signals
+from lithify.memory.vectors.background import from_usual
 from lithify.memory.vectors.cascade import Cascade, TierTrace
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
 from lithify.store.cascade import complete_tiers, search_cascade
-from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.memory_record import COLLECTION, PIECE, MemoryRecord
 
 # Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
 PASSAGE_TIER: Final = TIER_NAMES[1]
@@ -92,18 +98,6 @@ class RecallQuery:
             return []
         cuts = [(reach, legs.cut(reach.depth)) for reach in dict.fromkeys((self.core, self.reach))]
         return [find_surroundings(cut.shortlist(reach.shortlist), self.window, reach.passages) for reach, cut in cuts]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMemories:
-    """Holds what a retrieval found: candidates with their signals, their records, and what could not be asked."""
-
-    candidates: list[Candidate] = field(default_factory=list)
-    memories: dict[str, MemoryRecord] = field(default_factory=dict)
-    degraded: list[str] = field(default_factory=list)
-    tiers: list[TierTrace] = field(default_factory=list)  # which prefixes were searched, where a cascade is
-    legs: Legs | None = None  # the two lists, where they are wanted
-    evidence: MemoryEvidence | None = None  # what the memory as a whole shows of the question, where it is judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +163,35 @@ class Retriever:
         further = [find_surroundings(dated, query.window, 0)] if around and dated else []
         try:
             records = await read_around(self.store, scope, query.where, [*around, *further], self._tier)
+            wholes = {} if query.wants_passages else await self._read_wholes(scope, [*legs.hits.values(), *dated])
         except LithifyError as error:
-            alone = await self.retrieve(scope, replace(query, window=ALONE), shown)
-            return replace(
-                alone, degraded=[*alone.degraded, f"the turns around what was found cannot be read: {error}"]
-            )
+            return await self._retrieve_alone(scope, query, shown, error)
         judge = await self._judge(scope, query, legs, meaning=vector is not None)
         asked = self._passage_query(query, words, vector)
         if query.wants_passages:
             found = unite_passages(query, asked, records, around, judge, further)
         else:
-            found = self._unite_bare(query, asked, legs, judge, dated)
+            bare = self._unite_bare(query, asked, legs.fold_pieces(wholes), judge, fold_hits(dated, wholes))
+            found = show_pieces(bare, [*legs.hits.values(), *dated])
         kept = legs if query.keeps_legs else None
         return replace(found, degraded=[*degraded, *undated], tiers=tiers, legs=kept)
+
+    async def _retrieve_alone(
+        self, scope: TenantScope, query: RecallQuery, shown: ShownTurnIds, error: LithifyError
+    ) -> FoundMemories:
+        """Retrieves bare hits, after the turns around them could not be read; long ones may still be missing."""
+        reason = f"the turns around what was found cannot be read: {error}"
+        if not query.wants_passages:
+            return FoundMemories(degraded=[reason])
+        alone = await self.retrieve(scope, replace(query, window=ALONE), shown)
+        return replace(alone, degraded=[*alone.degraded, reason])
+
+    async def _read_wholes(self, scope: TenantScope, hits: Sequence[Hit]) -> dict[str, Record]:
+        """Reads the long records whose pieces were found, by the ids of those. Raises Unavailable."""
+        parents = {hit.id: name_whole(hit) for hit in hits if is_piece(hit)}
+        names = list(dict.fromkeys(parents.values()))
+        found = {record.id: record for record in await self.store.fetch(scope, COLLECTION, names)} if names else {}
+        return {piece: found[parent] for piece, parent in parents.items() if parent in found}
 
     async def _judge(self, scope: TenantScope, query: RecallQuery, legs: Legs, *, meaning: bool) -> Judge | None:
         """Returns by which constants the records are judged; None where nobody wants it, or nobody fitted them."""
@@ -239,7 +249,9 @@ class Retriever:
         if query.dated is None or vector is None:
             return [], []
         where = leave_out(query.where, shown)
-        queries = dated_queries(where, query.dated, vector, query.depth, places_only=query.wants_passages)
+        floor = from_usual(query.dated.floor, self.embedder.manifest.background.questions)
+        wanted = query.dated._replace(floor=floor)
+        queries = dated_queries(where, wanted, vector, query.depth, places_only=query.wants_passages)
         try:
             async with asyncio.timeout(PATIENCE_S):
                 return await self.store.query_batch(scope, COLLECTION, queries), []
@@ -253,9 +265,16 @@ class Retriever:
     ) -> tuple[Legs, list[TierTrace]]:
         cascade = self.cascade or Cascade((self.embedder.manifest.dimensions,), ())
         usable = await complete_tiers(self.store, scope, COLLECTION, where=query.where, cascade=cascade)
-        limit, _ = limits_for(query.depth)
+        limit, *_ = limits_for(query.depth)
         answer = await search_cascade(
-            self.store, scope, COLLECTION, where, vector=vector, limit=limit, cascade=cascade, usable=usable
+            self.store,
+            scope,
+            COLLECTION,
+            leave_out_divided(where),
+            vector=vector,
+            limit=limit,
+            cascade=cascade,
+            usable=usable,
         )
         return read_legs(fold_copies(answer.hits, query.depth), by_words, vector), answer.trace
 
@@ -309,17 +328,12 @@ class Retriever:
         tiers = self.embedder.manifest.tiers
         short = vector if vector is None or not tiers else tier_vector(vector, tiers[1])
         wanted = words.indices if words else self.analyser.query_vector(query.text)[0]
-        return PassageQuery(query.text, wanted, self._tier, short)
+        return PassageQuery(query.text, wanted, self._tier, short, self.embedder.manifest.background)
 
     @property
     def _tier(self) -> str:
         """Names the tier passages are compared in; a model not trained for prefixes has the full vector only."""
         return PASSAGE_TIER if self.embedder.manifest.tiers else FULL_TIER
-
-
-def leave_out(where: Where, shown: frozenset[str]) -> Where:
-    """Excludes turns that are shown anyway, and with them their copies, which carry the turn's id (X42)."""
-    return where.none_of("event_id", sorted(shown))
 
 
 def hits_or_raise(hits: list[Hit] | LithifyError) -> list[Hit]:
@@ -344,20 +358,18 @@ def unite_passages(
         near = [record for record in records if any(level.holds(record) for level in around)]
         found = unite_passages(query, asked, near, around, judge)
         return add_found(found, unite_passages(query, asked, records, [*around, *further], judge))
-    memories = {record.id: MemoryRecord.from_payload(record.payload) for record in records}
-    in_core = np.array([around[0].holds(record) for record in records], dtype=np.bool_)
-    signals, evidence = passage_signals(
-        asked, records, list(memories.values()), query.window, in_core=in_core, judge=judge
+    pieces = [record for record in records if record.payload["kind"] == PIECE]
+    wholes = [record for record in records if record.payload["kind"] != PIECE]
+    memories = {record.id: MemoryRecord.from_payload(record.payload) for record in wholes}
+    in_core = np.array([around[0].holds(record) for record in wholes], dtype=np.bool_)
+    judged = passage_signals(
+        asked, wholes, list(memories.values()), query.window, pieces=pieces, in_core=in_core, judge=judge
     )
-    imprints = {record.id: make_imprint(asked, record) for record in records}
-    found = gather_candidates(query, memories, share_turn_signals(signals, memories), imprints)
-    return replace(found, evidence=evidence)
-
-
-def add_found(found: FoundMemories, more: FoundMemories) -> FoundMemories:
-    """Adds what another look at the same found besides."""
-    new = [candidate for candidate in more.candidates if candidate.id not in found.memories]
-    return replace(found, candidates=[*found.candidates, *new], memories={**more.memories, **found.memories})
+    imprints = {record.id: make_imprint(asked, record) for record in wholes}
+    found = gather_candidates(query, memories, share_turn_signals(judged.signals, memories), imprints)
+    return replace(
+        found, evidence=judged.evidence, candidates=add_excerpts(found.candidates, judged.excerpts, memories)
+    )
 
 
 def gather_candidates(
@@ -374,12 +386,6 @@ def gather_candidates(
     ]
     covered = {key: memory.source_ids for key, memory in standing.items()}
     return FoundMemories(drop_stand_ins(candidates, covered), standing)
-
-
-def share_turn_signals(signals: Mapping[str, Signals], memories: Mapping[str, MemoryRecord]) -> dict[str, Signals]:
-    """Gives a copy of a turn, as durable memory or guidance, the signals the turn has in its conversation."""
-    spoken = {memories[key].event_id: found for key, found in signals.items() if memories[key].kind == "turn"}
-    return {key: spoken.get(memories[key].event_id, found) for key, found in signals.items()}
 
 
 def make_candidate(record_id: str, memory: MemoryRecord, session: str | None, signals: Signals) -> Candidate:

@@ -7,20 +7,24 @@ from typing import Final
 
 from lithify.assembly.deadlines import Deadline
 from lithify.assembly.recall.choices import apply_choices, let_fade, score_found, vary_order
+from lithify.assembly.recall.found import FoundMemories
 from lithify.assembly.recall.legs import BOTH, DENSE
 from lithify.assembly.recall.pools import session_pools
 from lithify.assembly.recall.reach import core_reach, search_reach
 from lithify.assembly.recall.recall import unite_found
-from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
+from lithify.assembly.recall.retrieval import RecallQuery, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
+from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.duplicates import distinct_turns
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.ranking.renewal import put_newer_first
 from lithify.memory.ranking.scoring import HybridScored, let_durable_stand, put_newest_first
 from lithify.store import LEXICAL, Where
+from lithify.store.memory_record import PIECE
 
 LEGS: Final = {"hybrid": BOTH, "dense": frozenset({DENSE}), "lexical": frozenset({LEXICAL})}
+DIVISIBLE: Final = frozenset({"turn", "memory"})
 SCORE_PARTS: Final = HybridScored._fields[1:-2]  # without the candidate, the score itself, and the notes
 
 
@@ -82,14 +86,20 @@ def rank_found(found: FoundMemories, request: SearchRequest, profile: Profile, n
     Scores fade and the order varies where the request, the profile or the question asks for it.
     """
     chosen = apply_choices(profile, request)
-    ranked = score_found(found, request, chosen, now_ms)
+    ranked = [row for row in score_found(found, request, chosen, now_ms) if is_wanted(row.candidate, request.filters)]
     ranked = distinct_turns(let_durable_stand(ranked) if profile.durable_authority else ranked)
     ranked = let_fade(ranked, chosen.decay_half_life_days)
     ranked = put_newest_first(put_newer_first(ranked, request.query, chosen.renewal))
     ranked = [row for row in ranked if hit_score(row) >= request.min_score]
     if chosen.mmr_lambda is None:
         return ranked[: request.limit]
-    return vary_order(ranked, request.limit, chosen.mmr_lambda, request.threshold)
+    is_spread = profile.dense_by_maximum and request.fusion is None
+    return vary_order(ranked, request.limit, chosen.mmr_lambda, request.threshold, is_spread=is_spread)
+
+
+def is_wanted(candidate: Candidate, filters: Filters) -> bool:
+    """Says whether a record is of a kind that is wanted: a piece may belong to one that is not."""
+    return filters.kinds is None or candidate.kind.value in filters.kinds
 
 
 def search_filter(request: SearchRequest, profile: Profile) -> Where:
@@ -104,7 +114,9 @@ def search_filter(request: SearchRequest, profile: Profile) -> Where:
 
 def apply_filters(where: Where, filters: Filters) -> Where:
     if filters.kinds is not None:
-        where = where.any_of("kind", filters.kinds)
+        # Long turns and memories are found by their pieces; whose they are is known when they are folded.
+        pieces = (PIECE,) if DIVISIBLE.intersection(filters.kinds) else ()
+        where = where.any_of("kind", (*filters.kinds, *pieces))
     if filters.roles is not None:
         where = where.any_of("role", [role.value for role in filters.roles])
     for name, value in (("agent", filters.agent), ("source_ref", filters.source_ref)):
@@ -130,6 +142,7 @@ def make_hit(scored: HybridScored, found: FoundMemories) -> SearchHit:
         ts=memory.ts,
         seq=memory.seq,
         superseded_by=memory.superseded_by,
+        excerpt=candidate.excerpt,
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,16 @@ from lithify.assembly.recall.evidence import Column, Judge, Material, judge_reco
 from lithify.memory.bounds import BoolArray, FloatArray
 from lithify.memory.lexical.analyser import date_dimensions
 from lithify.memory.ranking.candidate import Imprint
-from lithify.memory.ranking.cues import asks_something, asks_when, is_said_by, name_words, substance
+from lithify.memory.ranking.cues import (
+    asks_how_many,
+    asks_something,
+    asks_when,
+    name_words,
+    names_number,
+    role_shares,
+    speaker_of,
+    substance,
+)
 from lithify.memory.ranking.fusion import relative_scores
 from lithify.memory.ranking.helpfulness import MemoryEvidence
 from lithify.memory.ranking.passages import (
@@ -24,7 +33,8 @@ from lithify.memory.ranking.passages import (
     session_priors,
     spread_cosines,
 )
-from lithify.memory.ranking.relevance import Signals, scale_by_maximum, signals_from_columns
+from lithify.memory.ranking.relevance import Signals, dialogue_share, scale_by_maximum, signals_from_columns
+from lithify.memory.vectors.background import USUAL_BACKGROUND, Background
 from lithify.store import Record, Vector
 from lithify.store.memory_record import MemoryRecord
 
@@ -39,13 +49,18 @@ class PassageQuery:
     words: Sequence[int]  # the dimensions of its words in lexical vectors
     tier: str
     vector: Vector | None  # in that tier; None if the model could not be query
+    background: Background = USUAL_BACKGROUND  # of the model
 
 
 def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by_best: bool) -> dict[str, Signals]:
-    """Returns what the legs say of each record by itself; cosines relative to the best of them, or as they are."""
+    """Returns what the legs say of each record by itself; cosines relative to the best of them, or as they are.
+
+    It is its own passage.
+    """
     meaning = relative_scores(dense) if by_best else dense
     words = relative_scores(lexical)
-    return {key: Signals(meaning.get(key, 0.0), words.get(key, 0.0)) for key in {**meaning, **words}}
+    own = {key: (meaning.get(key, 0.0), words.get(key, 0.0)) for key in {**meaning, **words}}
+    return {key: Signals(*parts, *parts) for key, parts in own.items()}
 
 
 def judge_bare(
@@ -71,12 +86,31 @@ def judge_bare(
 
 @dataclass(frozen=True, slots=True)
 class PassageTable:
-    """Holds what was read of the records at hand, in their order."""
+    """Holds what was read of the records at hand, in their order, and what each says by itself."""
 
     places: Sequence[Place | None]
     around: Neighbours
     said: FloatArray  # a row for each word of the question
     vectors: FloatArray | None  # a row for each record; None if the question could not be embedded
+    own: "OwnParts"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnParts:
+    """Holds what the records at hand say by themselves, long ones by the best of their pieces that were found."""
+
+    cosines: FloatArray
+    words: FloatArray  # BM25 among the records at hand
+    said: FloatArray  # a row for each word of the question; of a long record, those of one piece
+    excerpts: Mapping[str, str]  # the best piece of a record, by the record's id
+
+
+class PassageSignals(NamedTuple):
+    """Holds the signals of records by their ids, what the memory shows of the question, and the best pieces."""
+
+    signals: dict[str, Signals]
+    evidence: MemoryEvidence | None
+    excerpts: Mapping[str, str]
 
 
 def passage_signals(
@@ -85,21 +119,59 @@ def passage_signals(
     memories: Sequence[MemoryRecord],
     window: Window,
     *,
+    pieces: Sequence[Record] = (),
     in_core: BoolArray,
     judge: Judge | None,
-) -> tuple[dict[str, Signals], MemoryEvidence | None]:
+) -> PassageSignals:
     """Returns the signals of records that are ranked together with those among them that stand around them.
 
     How probable it is that a record helps is read from itself and the core; what the memory shows is told besides.
     """
     places = [place_of(memory) for memory in memories]
-    table = PassageTable(
-        places, find_neighbours(places, window), word_weights(query.words, records), stored_vectors(query, records)
-    )
-    material = Material(table.said, passage_meaning(query, table.vectors, [], len(records)), in_core)
-    judgement = judge_records(material, table.around, judge)
+    said = word_weights(query.words, records)
+    vectors = stored_vectors(query, records)
+    own = read_own_parts(query, records, memories, pieces, said, vectors)
+    table = PassageTable(places, find_neighbours(places, window), said, vectors, own)
+    judgement = judge_records(Material(own.said, own.cosines, in_core), table.around, judge)
     signals = signals_from_columns(passage_columns(query, table, memories) | judgement.columns)
-    return dict(zip([record.id for record in records], signals, strict=True)), judgement.memory
+    by_id = dict(zip([record.id for record in records], signals, strict=True))
+    return PassageSignals(by_id, judgement.memory, own.excerpts)
+
+
+def read_own_parts(
+    query: PassageQuery,
+    records: Sequence[Record],
+    memories: Sequence[MemoryRecord],
+    pieces: Sequence[Record],
+    said: FloatArray,
+    vectors: FloatArray | None,
+) -> OwnParts:
+    """Reads what each record says by itself. A long one none of whose pieces was found has no words of its own."""
+    inverse = rarity(said)[:, None]
+    cosines = passage_meaning(query, vectors, [], len(records))
+    is_divided = np.array([bool(memory.divided) for memory in memories], dtype=np.bool_)
+    own_said = np.where(is_divided, 0.0, said)
+    words = (own_said * inverse).sum(axis=0)
+    if not pieces:
+        return OwnParts(cosines, words, own_said, {})
+    cut_said = word_weights(query.words, pieces)
+    cut_words = (cut_said * inverse).sum(axis=0)
+    cut_cosines = passage_meaning(query, stored_vectors(query, pieces), [], len(pieces))
+    merit = scale_by_maximum(cut_cosines) + scale_by_maximum(cut_words)
+    rows = {record.id: row for row, record in enumerate(records)}
+    excerpts: dict[str, str] = {}
+    # From the weakest to the best, so that the best has the last word where there can be one only.
+    for column in np.argsort(merit, kind="stable").tolist():
+        parent = str(pieces[column].payload["parent"])
+        row = rows.get(parent)
+        if row is None:
+            continue
+        is_nearer = parent not in excerpts or cut_cosines[column] > cosines[row]
+        cosines[row] = cut_cosines[column] if is_nearer else cosines[row]
+        words[row] = max(words[row], cut_words[column])
+        own_said[:, row] = cut_said[:, column]
+        excerpts[parent] = str(pieces[column].payload["text"])
+    return OwnParts(cosines, words, own_said, excerpts)
 
 
 def passage_columns(query: PassageQuery, table: PassageTable, memories: Sequence[MemoryRecord]) -> dict[str, Column]:
@@ -110,18 +182,39 @@ def passage_columns(query: PassageQuery, table: PassageTable, memories: Sequence
     lexical = scale_by_maximum(words)
     dense = spread_cosines(passage_meaning(query, table.vectors, table.around, len(memories)))
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
-    named = name_words(query.text)
-    when = asks_when(query.text)
+    spoken = [memory for memory in memories if memory.kind == "turn"]
+    named = [speaker_of(memory.text) is not None for memory in spoken]
+    dialogue = dialogue_share([memory.token_estimate for memory in spoken], named)
     return {
-        "dense": dense.tolist(),
-        "lexical": lexical.tolist(),
+        "dense": spread_cosines(table.own.cosines).tolist(),
+        "lexical": scale_by_maximum(table.own.words).tolist(),
+        "passage_dense": dense.tolist(),
+        "passage_lexical": lexical.tolist(),
         "neighbours": lent.tolist(),
         "session": session_priors((dense + lexical) / 2.0, [session_of(memory) for memory in memories]),
-        "speaker": [float(is_said_by(memory.text, named)) for memory in memories],
         "statement": [float(not question) for question in asking],
         "reply": replies(table.places, asking),
         "substance": [substance(memory.token_estimate) for memory in memories],
+        "dialogue": [dialogue] * len(memories),
+        **cue_columns(query.text, memories),
+    }
+
+
+def cue_columns(query: str, memories: Sequence[MemoryRecord]) -> dict[str, Column]:
+    """Returns what a question wants of an answer by its form, and which records have it."""
+    named = name_words(query)
+    roles = role_shares(query)
+    when = asks_when(query)
+    many = asks_how_many(query)
+    speakers = [speaker_of(memory.text) for memory in memories]
+    return {
+        "role": [
+            0.0 if speaker else roles.get(memory.role or "", 0.0)
+            for memory, speaker in zip(memories, speakers, strict=True)
+        ],
+        "speaker": [float(speaker is not None and not named.isdisjoint(name_words(speaker))) for speaker in speakers],
         "dated": [float(when and memory.anchors > 0.0) for memory in memories],
+        "counted": [float(many and names_number(memory.text)) for memory in memories],
     }
 
 
@@ -162,7 +255,8 @@ def make_imprint(query: PassageQuery, record: Record) -> Imprint:
     """Returns what the record says, as other records are compared with it; its date is no part of that."""
     words = frozenset(record.lexical.indices if record.lexical else ()) - date_dimensions()
     vector = record.vectors.get(query.tier)
-    return Imprint(None if vector is None else np.asarray(vector), words, words.intersection(query.words))
+    meaning = None if vector is None else np.asarray(vector, dtype=np.float64)
+    return Imprint(meaning, words, words.intersection(query.words), query.background)
 
 
 def place_of(memory: MemoryRecord) -> Place | None:

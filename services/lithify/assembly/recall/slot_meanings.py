@@ -14,6 +14,7 @@ from lithify.events import TenantScope
 from lithify.memory.bounds import FloatArray
 from lithify.memory.temporal.projection import SlotCosines
 from lithify.memory.temporal.query import TemporalQuery
+from lithify.memory.vectors.background import to_usual
 from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
 from lithify.store import VectorStore
 from lithify.store.memory_record import COLLECTION
@@ -28,7 +29,7 @@ class SlotMeanings:
     executor: Executor
 
     async def read(self, scope: TenantScope, temporal: TemporalQuery, ids: Sequence[str]) -> SlotCosines | None:
-        """Returns cosines by record id; None where there is nothing to compare, or vectors carry no meaning.
+        """Returns cosines by record id, at the usual level; None where nothing can be compared by meaning.
 
         Raises Unavailable if the store or the model does not answer.
         """
@@ -37,7 +38,11 @@ class SlotMeanings:
         slots = await self._embed(temporal.slots)
         records = await self.store.fetch(scope, COLLECTION, ids, with_vectors=(FULL_TIER,))
         stored = {record.id: record.vectors[FULL_TIER] for record in records if FULL_TIER in record.vectors}
-        return {record: (slots @ np.asarray(vector, dtype=np.float64)).tolist() for record, vector in stored.items()}
+        level = self.embedder.manifest.background.questions
+        return {
+            record: to_usual(slots @ np.asarray(vector, dtype=np.float64), level).tolist()
+            for record, vector in stored.items()
+        }
 
     async def _embed(self, slots: Sequence[str]) -> FloatArray:
         try:

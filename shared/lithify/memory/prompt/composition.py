@@ -34,8 +34,6 @@ from lithify.memory.ranking.profile import Profile
 from lithify.memory.tokens import estimate_lines
 from lithify.memory.turn import Turn
 
-Cutter = Callable[[str, Fits], str | None]
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -47,8 +45,10 @@ class Item:
     text: str = ""  # the words that the line shows, as they were stored
     source_turn: str | None = None
     is_excerpt: bool = False  # whether the line shows a part of what was said
+    best_part: str | None = None  # of a long text, the part that answers
 
 
+Cutter = Callable[[Item, Fits], str | None]
 Shortener = Callable[[Item, float], Item | None]
 
 
@@ -87,7 +87,7 @@ def shorten_item(item: Item, block: Block, cut: Cutter, room: float, count: Toke
     def quote(text: str) -> Line:
         return Line(item.line.mark, quote_text(text))
 
-    part = cut(item.text, lambda text: line_cost(block, quote(text), count) <= room)
+    part = cut(item, lambda text: line_cost(block, quote(text), count) <= room)
     if part is None:
         return None
     line = quote(part)
@@ -272,13 +272,15 @@ def fill_composition(
 def pack_parts(items: Sequence[Item], room: float, most: float, shorten: Shortener, least: float) -> list[Item]:
     """Takes what fits in the order of the ranking, long ones as excerpts of `most` tokens, or fewer.
 
-    What does not fit at all leaves its place to the next. Where room is left in the end, excerpts become whole again.
+    A text whose best part is known begins with that part, so that there is room for others. What does not fit at all
+    leaves its place to the next. Where room is left in the end, excerpts become whole again.
     """
     left = room
     taken: list[tuple[Item, Item]] = []
     for item in items:
         allowed = min(left, most)
-        part = item if item.cost <= allowed else shorten(item, allowed) if allowed >= least else None
+        is_whole = item.cost <= allowed and item.best_part is None
+        part = item if is_whole else shorten(item, allowed) if allowed >= least else None
         if part is not None:
             taken.append((item, part))
             left -= part.cost

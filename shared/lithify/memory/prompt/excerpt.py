@@ -44,6 +44,15 @@ def cut_around(text: str, query: str, fits: Fits) -> str | None:
     return _cut(text, query, fits, _rank_matches, least=1)
 
 
+def show_part(text: str, part: str, fits: Fits) -> str | None:
+    """Returns a part of a text with marks where something is left out; None if it does not fit or is no part of it."""
+    start = text.find(part)
+    if start < 0:
+        return None
+    shown = _render(text, [(start, start + len(part))], [0])
+    return shown if fits(shown) else None
+
+
 def cut_middle(text: str, query: str, fits: Fits) -> str | None:
     """Returns the beginning and the end of a text, and of the rest what matches the query; None if nothing fits."""
     return _cut(text, query, fits, _rank_ends, least=2)

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from lithify.memory.bounds import FloatArray, is_number, number_or
 from lithify.memory.ranking.relevance import Signals
+from lithify.memory.vectors.background import USUAL_BACKGROUND, Background
 
 
 class Scope(StrEnum):
@@ -58,6 +59,7 @@ class Imprint(NamedTuple):
     vector: FloatArray | None  # its meaning
     words: frozenset[int]  # the dimensions of its words, its date left out
     asked: frozenset[int]  # those of them that the question has
+    background: Background = USUAL_BACKGROUND  # the level of the model's cosines
 
 
 # Not frozen, for the same reason as `Signals`.
@@ -83,6 +85,7 @@ class Candidate:
     since: float | None = None  # of a summary, when the first of its turns was said; milliseconds
     superseded_by: str | None = None  # id of the memory that says the same anew
     successor: str | None = None  # the turn of that memory, which its copies share
+    excerpt: str | None = None  # of a long one, the piece that answers best
     imprint: Imprint | None = field(default=None, compare=False, repr=False)  # None where only hits were read
     renewed_by: str | None = field(default=None, compare=False)  # id of a newer one that may say the same anew
 

@@ -11,6 +11,23 @@ _ASKS_WHEN = re.compile(
     r"|\b(?:which|what) (?:date|day|week|month|year|time)\b",
     re.IGNORECASE,
 )
+_ASKS_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|old|far|long|often|big|large|tall|high|wide|heavy)\b"
+    r"|\b(?:which|what)(?: is| was| are| were)?(?: the| my| our)? "
+    r"(?:number|amount|percentage|price|score|version|size)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|couple|several"
+    r"|once|twice)\b",
+    re.IGNORECASE,
+)
+# In the past only: "what would you suggest" asks for something new.
+_ASKS_ASSISTANT = re.compile(
+    r"\bdid you\b|\byou(?:'ve| have| had)? (?:said|told|gave|given|suggested|recommended|mentioned|advised|proposed"
+    r"|explained|provided|described|showed|shown|wrote|written)\b|\byour (?:earlier|previous|last|original)\b",
+    re.IGNORECASE,
+)
 # Whoever says "how do I" or "can I" asks about the world; "where do I" asks about himself.
 _ASKS_HOW = r"(?<!\bhow do )(?<!\bhow can )(?<!\bhow should )(?<!\bhow would )(?<!\bhow could )(?<!\bcan )(?<!\bmay )"
 _ABOUT_SELF = re.compile(
@@ -41,6 +58,23 @@ _ASCII_WORDS = bytes.maketrans(
 
 def asks_when(query: str) -> bool:
     return _ASKS_WHEN.search(query) is not None
+
+
+def asks_how_many(query: str) -> bool:
+    return _ASKS_HOW_MANY.search(query) is not None
+
+
+def names_number(text: str) -> bool:
+    """Returns whether a text says how many, the name it may open with left out."""
+    speaker = _SPEAKER.match(text)
+    return _NUMBER.search(text, speaker.end() if speaker else 0) is not None
+
+
+def role_shares(query: str) -> dict[str, float]:
+    """Returns how much each role's turns are asked for: people ask about themselves, or about what they were told."""
+    if _ASKS_ASSISTANT.search(query):
+        return {"assistant": 1.0, "user": 0.5}
+    return {"user": 1.0}
 
 
 def asks_about_self(query: str, user: str) -> bool:

@@ -15,7 +15,7 @@ from lithify.memory.ranking.relevance import scale_by_maximum
 
 # Of the weakest cosine in a list, this share is taken for the level at which the model keeps all its cosines: enough
 # to widen a narrow band, not so much that a list of one loses its only member.
-BAND = 0.8
+BAND = 0.95
 
 Place: TypeAlias = tuple[str, str, int]  # user, session, number of the turn in it
 Neighbours: TypeAlias = list[tuple[float, Positions]]  # a share, and whom each record gets it from

@@ -31,7 +31,7 @@ from lithify.memory.ranking.candidate import (
     PerScope,
 )
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
-from lithify.memory.ranking.relevance import COSINE_ONLY, RECALL_WEIGHTS, RelevanceWeights
+from lithify.memory.ranking.relevance import COSINE_ONLY, DIALOGUE_WEIGHTS, PEOPLE_WEIGHTS, RelevanceWeights
 
 SMALLEST_HOP = 1e-6  # keeps the attenuation inside the open interval (0, 1)
 MIN_COARSE = 8
@@ -132,7 +132,8 @@ class Profile:
     source_share: Share | None = None  # of the final places, those for one source while others want them; unset: all
     raw_history: bool = False  # whether turns stay searchable after their compaction, beside their summaries
     # how it is scored
-    relevance: RelevanceWeights = COSINE_ONLY
+    relevance: RelevanceWeights = COSINE_ONLY  # of talks of named people in short turns
+    dialogue_relevance: RelevanceWeights = COSINE_ONLY  # of talks with an assistant in long turns; most are between
     dense_by_maximum: bool = False  # spread the cosines of a list over [0, 1] before mixing
     window: Window = ALONE  # the turns with which a turn is judged
     hybrid: HybridWeights = HYBRID_WEIGHTS
@@ -239,7 +240,8 @@ RECALL = Profile(
     doubt_places=5,
     doubt_floor=0.04,
     raw_history=True,
-    relevance=RECALL_WEIGHTS,
+    relevance=PEOPLE_WEIGHTS,
+    dialogue_relevance=DIALOGUE_WEIGHTS,
     dense_by_maximum=True,
     window=AROUND,
     # Fused recency is the most harmful signal in public ablations (round recall .65 falls to .15-.41), and even a
@@ -293,6 +295,7 @@ def _clean_score(profile: Profile) -> Profile:
     return replace(
         profile,
         relevance=profile.relevance.normalise(),
+        dialogue_relevance=profile.dialogue_relevance.normalise(),
         window=Window(*(tuple(_share(share, 0.0) for share in side) for side in profile.window)),
         hybrid=profile.hybrid.normalise(),
         authority=profile.authority.normalise(),

@@ -17,7 +17,7 @@ from lithify.memory.ranking.duplicates import RankedT
 from lithify.memory.ranking.helpfulness import is_helpful_enough
 from lithify.memory.ranking.profile import HybridWeights, Profile
 from lithify.memory.ranking.recency import age_seconds, recency
-from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
+from lithify.memory.ranking.relevance import RelevanceWeights, mix_weights, relevance, signed_relevance
 from lithify.memory.updates import newest_first
 
 _AUTHORED, _SUMMARY, _MEMORY = (
@@ -26,6 +26,7 @@ _AUTHORED, _SUMMARY, _MEMORY = (
     Kind.MEMORY,
 )  # enum members are slow to look up a thousand times
 SECONDS_PER_DAY: Final = 86_400.0
+DENSE_ROW: Final = RelevanceWeights._fields.index("dense")
 NO_NOTES: Final[Mapping[str, float]] = MappingProxyType({})
 
 
@@ -69,7 +70,9 @@ def coarse_cut(candidates: Sequence[Candidate], profile: Profile, least: float |
     `least` is the chance to help that a calibrated record needs besides.
     """
     dense = _column([c.signals.dense for c in candidates])
-    signed = signed_relevance(_relevance_of(candidates, profile.relevance), dense, profile.relevance)
+    weights = _weights_of(candidates, profile)
+    mixed = relevance(signal_rows(candidates, profile), weights)
+    signed = signed_relevance(mixed, dense, weights[DENSE_ROW])
     order = rank_order(signed, signed, candidates)
     coarse = [candidates[i] for i in order[: profile.coarse_size].tolist() if signed[i] >= profile.similarity_floor]
     return [candidate for candidate in coarse if is_helpful_enough(candidate.signals.helpful, least)]
@@ -86,7 +89,7 @@ def score_pass2(
 
     `max_access` is the highest access count among everything retrievable, not only among the candidates (X40).
     """
-    mixed = _relevance_of(candidates, profile.relevance)
+    mixed = _relevance_of(candidates, profile)
     fresh = recency(_ages_of(candidates, now_ms), profile.authority_rate)
     used = frequency(_column([c.access_count for c in candidates]), max_access)
     declared = _authorship_of(candidates, profile)
@@ -107,7 +110,7 @@ def score_hybrid(
 
     `mixed` is the relevance of each candidate, where the signals of the profile are not to decide it.
     """
-    mixed = _relevance_of(candidates, profile.relevance) if mixed is None else mixed
+    mixed = _relevance_of(candidates, profile) if mixed is None else mixed
     fresh = recency(_ages_of(candidates, now_ms), _column([profile.scope_rates.of(c.scope) for c in candidates]))
     scope = _column([profile.scope_weights.of(c.scope) for c in candidates])
     kept = _quality_of(candidates, profile)
@@ -121,21 +124,27 @@ def _column(values: list[float]) -> FloatArray:
     return np.fromiter(values, np.float64, len(values))
 
 
-def signal_rows(candidates: Sequence[Candidate], weights: RelevanceWeights) -> FloatArray:
-    """Returns one row for each weighted signal, in the order of the weights; NaN where a candidate cannot have it.
+def signal_rows(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
+    """Returns one row for each signal, in the order of the weights; NaN where a candidate cannot have it.
 
     Rows without weight are not gathered and stay 0.
     """
     signals = [candidate.signals for candidate in candidates]
-    rows = np.zeros((len(weights), len(candidates)))
-    for row, (name, weight) in enumerate(zip(weights._fields, weights, strict=True)):
-        if weight > 0.0:
+    rows = np.zeros((len(RelevanceWeights._fields), len(candidates)))
+    weights = zip(RelevanceWeights._fields, profile.relevance, profile.dialogue_relevance, strict=True)
+    for row, (name, people, dialogue) in enumerate(weights):
+        if people > 0.0 or dialogue > 0.0:
             rows[row] = np.array(list(map(attrgetter(name), signals)), dtype=np.float64)  # None becomes NaN
     return rows
 
 
-def _relevance_of(candidates: Sequence[Candidate], weights: RelevanceWeights) -> FloatArray:
-    return relevance(signal_rows(candidates, weights), weights)
+def _weights_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
+    share = _column([candidate.signals.dialogue for candidate in candidates])
+    return mix_weights(profile.relevance, profile.dialogue_relevance, share)
+
+
+def _relevance_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
+    return relevance(signal_rows(candidates, profile), _weights_of(candidates, profile))
 
 
 def _ages_of(candidates: Sequence[Candidate], now_ms: float) -> FloatArray:

@@ -50,10 +50,11 @@ def roles() -> st.SearchStrategy[str | None]:
 
 
 def candidate(key: str, text: str = "a plain memory", **fields: Any) -> Candidate:
+    own = (fields.pop("dense", 0.9), fields.pop("lexical", 0.5))
     known: dict[str, Any] = {
         "scope": Scope.HISTORY,
         "kind": Kind.TURN,
-        "signals": Signals(dense=fields.pop("dense", 0.9), lexical=fields.pop("lexical", 0.5)),
+        "signals": Signals(*own, *own),
         "role": "user",
         "ts": NOW - 1000,
         "source_turn": key,

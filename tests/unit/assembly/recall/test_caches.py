@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lithify.assembly.recall.caches import QueryVectorCache, RecallCache, cache_key
-from lithify.assembly.recall.retrieval import FoundMemories
+from lithify.assembly.recall.found import FoundMemories
 from lithify.embedding import Vectors
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events import TenantScope

@@ -1,7 +1,7 @@
 """Copies of one turn take one place, in each leg and in the union of both."""
 
 from lithify.assembly.recall.legs import Legs, fold_copies, limits_for, read_legs
-from lithify.store import Hit
+from lithify.store import Hit, Record
 
 
 def hit(record: str, turn: str | None, score: float = 0.5) -> Hit:
@@ -22,9 +22,20 @@ def test_a_record_and_a_turn_may_be_named_alike() -> None:
     assert len(fold_copies([hit("same", None), hit("other", "same")], 1)) == 1
 
 
-def test_more_is_asked_for_than_places_and_most_if_all_have_two_copies() -> None:
-    few, many = limits_for(24)
-    assert 24 < few < many == 3 * 24
+def test_more_is_asked_for_than_places_and_most_if_turns_are_long() -> None:
+    few, many, most = limits_for(24)
+    assert 24 < few < many == 3 * 24 < most
+
+
+def test_the_best_piece_of_a_long_turn_stands_for_all_of_them() -> None:
+    cut = [Hit(f"p{n}", 0.9 - n / 10, {"kind": "piece", "event_id": "t1", "parent": "turn-1"}) for n in range(3)]
+    kept = fold_copies([*cut, hit("turn-2", "t2", 0.1)], 2)
+    assert [one.id for one in kept] == ["p0", "turn-2"]
+    whole = Record("turn-1", {"kind": "turn", "event_id": "t1", "text": "all of it"})
+    folded = read_legs(kept, [], None).fold_pieces({"p0": whole})
+    assert folded.dense == {"turn-1": 0.9, "turn-2": 0.1}
+    assert folded.hits["turn-1"].payload["text"] == "all of it"
+    assert list(read_legs(kept, [], None).fold_pieces({}).hits) == ["turn-2"]
 
 
 def test_the_union_counts_turns_and_keeps_their_copies_together() -> None:

@@ -10,7 +10,7 @@ from lithify.memory.ranking.profile import RECALL, SEED
 def test_a_search_looks_at_four_times_what_it_returns_or_more(limit: int) -> None:
     reach = search_reach(RECALL, limit)
     assert reach.depth >= max(4 * limit, 64, core_reach(RECALL).depth)
-    assert reach.shortlist == reach.depth // 2
+    assert limit < reach.depth // 2 <= reach.shortlist < reach.depth
 
 
 def test_a_larger_budget_looks_farther_than_the_core() -> None:

@@ -90,7 +90,7 @@ def test_a_record_without_any_vector_means_nothing() -> None:
 
 
 def test_a_narrow_band_of_cosines_is_widened() -> None:
-    assert spread_cosines([0.5, 0.75, 0.6]) == pytest.approx([0.1 / 0.35, 1.0, 0.2 / 0.35])
+    assert spread_cosines([0.5, 0.75, 0.6]) == pytest.approx([0.025 / 0.275, 1.0, 0.125 / 0.275])
 
 
 def test_the_only_member_of_a_list_keeps_its_rank() -> None:

@@ -14,6 +14,7 @@ from lithify.memory.ranking.relevance import (
     SIGNAL_NAMES,
     RelevanceWeights,
     Signals,
+    dialogue_share,
     relevance,
     scale_by_maximum,
     signals_from_columns,
@@ -50,8 +51,8 @@ def test_relevance_of_the_seed_is_the_bare_cosine() -> None:
 
 def test_a_signal_a_record_cannot_have_leaves_its_weight_to_the_others() -> None:
     weights = RelevanceWeights(dense=0.5, lexical=0.25, session=0.25)
-    known, unknown = [0.8, 0.2, 0.6], [0.8, 0.2, math.nan]
-    rest = [0.0] * (len(weights) - 3)
+    known, unknown = [0.8, 0.2, 0.0, 0.0, 0.6], [0.8, 0.2, 0.0, 0.0, math.nan]
+    rest = [0.0] * (len(weights) - 5)
     assert relevance_of([*known, *rest], weights) == pytest.approx(0.6)
     assert relevance_of([*unknown, *rest], weights) == pytest.approx((0.5 * 0.8 + 0.25 * 0.2) / 0.75)
 
@@ -64,8 +65,8 @@ def test_every_signal_of_a_candidate_reaches_its_weight(name: str) -> None:
     assert row.relevance == 0.7
 
 
-def test_every_signal_but_the_share_of_the_neighbours_has_a_weight() -> None:
-    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours", *ABSOLUTE}
+def test_every_signal_that_orders_has_a_weight() -> None:
+    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours", "dialogue", *ABSOLUTE}
     assert set(RelevanceWeights._fields) <= set(SIGNAL_NAMES)
 
 
@@ -84,3 +85,18 @@ def test_scores_are_spread_by_the_maximum_of_their_list() -> None:
     assert scale_by_maximum([]).tolist() == []
     assert scale_by_maximum([-3.0, 0.0]).tolist() == [0.0, 0.0]
     assert scale_by_maximum([0.6, 0.6], floor=0.6).tolist() == [0.0, 0.0]
+
+
+def test_named_people_in_short_turns_are_no_dialogue_and_long_unnamed_turns_are_one() -> None:
+    assert dialogue_share([20.0, 30.0], [True, True]) == 0.0
+    assert dialogue_share([400.0, 600.0], [False, False]) == 1.0
+    assert 0.0 < dialogue_share([90.0], [True]) < dialogue_share([90.0], [False]) < 1.0
+
+
+def test_the_kind_of_talk_decides_between_two_sets_of_weights() -> None:
+    words = RelevanceWeights(dense=0.0, lexical=1.0)
+    profile = replace(SEED, dialogue_relevance=words)
+    signals = [Signals(dense=0.2, lexical=0.8, dialogue=share) for share in (0.0, 0.5, 1.0)]
+    memories = [Candidate(str(n), "", Scope.USER, Kind.TURN, one) for n, one in enumerate(signals)]
+    found = {row.candidate.id: row.relevance for row in score_hybrid(memories, profile, NOW)}
+    assert found == pytest.approx({"0": 0.2, "1": 0.5, "2": 0.8})
