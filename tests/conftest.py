@@ -32,3 +32,9 @@ def arctic_dir(models_dir: Path) -> Path:
 @pytest.fixture(scope="session")
 def minilm(models_dir: Path) -> Embedder:
     return load_embedder(models_dir, MINILM, threads=2)
+
+
+@pytest.fixture(scope="session")
+def default_model(models_dir: Path) -> Embedder:
+    """The model of a fresh node."""
+    return load_embedder(models_dir, default_profile(), threads=2)

@@ -31,16 +31,16 @@ def dataset() -> Dataset:
 
 
 @pytest_asyncio.fixture
-async def retriever(dataset: Dataset, minilm: Embedder, tmp_path: Path) -> AsyncIterator[Retriever]:
+async def retriever(dataset: Dataset, default_model: Embedder, tmp_path: Path) -> AsyncIterator[Retriever]:
     """The turns past the pipeline, stored as it would store them."""
     store, analyser = EdgeStore(tmp_path), LexicalAnalyser()
-    low, middle, full = minilm.manifest.tiers or ()
-    await store.ensure(CollectionSpec(COLLECTION, (low, middle, full), minilm.fingerprint))
+    low, middle, full = default_model.manifest.tiers or ()
+    await store.ensure(CollectionSpec(COLLECTION, (low, middle, full), default_model.fingerprint))
     said = [(conversation, turn) for conversation in dataset.conversations for turn in conversation.turns]
-    vectors = embed_tiers([turn.text for _, turn in said], minilm)
+    vectors = embed_tiers([turn.text for _, turn in said], default_model)
     records = [
         Record(
-            point_id(DEFAULT_TENANT, "turn", turn.event_id, minilm.manifest.family),
+            point_id(DEFAULT_TENANT, "turn", turn.event_id, default_model.manifest.family),
             memory_of(conversation, turn).payload(),
             tiers,
             lexical_vector(turn.text, analyser),
@@ -49,7 +49,7 @@ async def retriever(dataset: Dataset, minilm: Embedder, tmp_path: Path) -> Async
     ]
     await store.upsert(EVERY_TENANT, COLLECTION, records)
     with ThreadPoolExecutor(1) as executor:
-        yield Retriever(store, minilm, analyser, executor, calibration=find_calibration(minilm, tmp_path))
+        yield Retriever(store, default_model, analyser, executor, calibration=find_calibration(default_model, tmp_path))
     await store.close()
 
 

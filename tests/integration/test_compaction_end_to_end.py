@@ -34,20 +34,25 @@ DEPTH: Final = 5
 
 
 @pytest.fixture(scope="module")
-def turns(minilm: Embedder) -> list[Record]:
-    return make_records(EVENTS, minilm, LexicalAnalyser())
+def turns(default_model: Embedder) -> list[Record]:
+    return make_records(EVENTS, default_model, LexicalAnalyser())
 
 
 @pytest_asyncio.fixture(params=["edge", pytest.param("server", marks=pytest.mark.server)])
 async def bench(
-    request: pytest.FixtureRequest, tmp_path: Path, redis: Redis, redis_url: str, minilm: Embedder, turns: list[Record]
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    redis: Redis,
+    redis_url: str,
+    default_model: Embedder,
+    turns: list[Record],
 ) -> AsyncIterator[Bench]:
     """The conversation, stored and gated."""
     place = str(tmp_path) if request.param == "edge" else request.getfixturevalue("server_url")
     async with open_store(place) as store:
         await store.drop(COLLECTION)  # an earlier test's, of another model
-        await store.ensure(collection_spec(minilm))
-        with bench_on(store, redis, redis_url, minilm) as made:
+        await store.ensure(collection_spec(default_model))
+        with bench_on(store, redis, redis_url, default_model) as made:
             made.key, made.target_size = KEY, 20
             await store.upsert(EVERY_TENANT, COLLECTION, turns)
             await gated(made)

@@ -7,10 +7,10 @@ from lithify.embedding import Embedder
 from lithify.settings import Settings
 
 
-def test_the_shipped_questions_find_their_documents(minilm: Embedder, models_dir: Path) -> None:
+def test_the_shipped_questions_find_their_documents(default_model: Embedder, models_dir: Path) -> None:
     told = measure_shipped(Settings(models_dir=models_dir, embedding_threads=2))
     scores = told["scores"]
-    assert told["model"] == minilm.manifest.name
+    assert told["model"] == default_model.manifest.name
     assert scores["fused"]["all"]["hit5"] >= 0.97
     assert scores["fused"]["all"]["hit1"] >= 0.85
     for metric in ("hit1", "hit5"):

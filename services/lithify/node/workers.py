@@ -12,7 +12,7 @@ from lithify.compactor.triggers import CompactionTrigger
 from lithify.embedder.worker import EmbeddingWorker
 from lithify.events import system_clock
 from lithify.forgetter.segments import Seal
-from lithify.gatekeeper.turn_gate import TurnGate, gate_config
+from lithify.gatekeeper.turn_gate import TurnGate, foreign_config, gate_config
 from lithify.gatekeeper.worker import GateWorker
 from lithify.gatekeeper.worth_file import find_worth
 from lithify.memory.gating.gate_profile import GateProfile
@@ -112,8 +112,12 @@ def open_turn_gate(settings: Settings, model: Model, profile: GateProfile) -> Tu
     """Takes learned evidence of this model only; where nothing was learned for it, the patterns decide."""
     folder = settings.models_dir / settings.embedding_profile
     worth = find_worth(folder, model.embedder.manifest.family) if profile.evidence == "learned" else None
-    admission = replace(gate_config(profile, worth), durable_admission=settings.durable_admission)
-    return TurnGate(admission, profile.merge, model.analyser, worth)
+    admission = settings.durable_admission
+    config = replace(gate_config(profile, worth), durable_admission=admission)
+    foreign = foreign_config(profile)
+    others = None if foreign is None else replace(foreign, durable_admission=admission)
+    background = model.embedder.manifest.background.documents
+    return TurnGate(config, profile.merge, model.analyser, worth, background, others)
 
 
 async def open_archiving(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWorker:

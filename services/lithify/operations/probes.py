@@ -39,6 +39,7 @@ class HealthChecks:
     store: VectorStore | None = None
     embedder: Embedder | None = None
     loops: Sequence[WorkLoop] = ()
+    keeps_model: bool = False  # the model is that of the stored memories, and not the default
 
     async def find_troubles(self) -> list[str]:
         """Returns, in words, every dependency that does not answer and every loop that does not read."""

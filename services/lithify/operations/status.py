@@ -18,8 +18,8 @@ from lithify.monitoring.figures import PipelineReader, StreamState
 from lithify.monitoring.overview import Overview, overview_of
 from lithify.monitoring.pulse import Pulse
 from lithify.operations.probes import HealthChecks
-from lithify.store import VectorStore, Where
-from lithify.store.memory_record import COLLECTION
+from lithify.store import VectorStore
+from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES
 from lithify.streams import Heartbeat, Lag
 from lithify.streams.groups import EMBED
 
@@ -60,7 +60,7 @@ async def describe_process(scope: TenantScope, checks: HealthChecks, reader: Pip
     return {
         "version": version("lithify"),
         "ready": not await checks.find_troubles(),
-        "embedder": None if checks.embedder is None else describe_embedder(checks.embedder),
+        "embedder": None if checks.embedder is None else describe_embedder(checks.embedder, checks.keeps_model),
         "store": None if checks.store is None else await describe_store(scope, checks.store),
         "streams": [asdict(lag) for lag in lags],
         "unfinished": count_waiting(lags),
@@ -74,9 +74,10 @@ def count_waiting(lags: Iterable[Lag]) -> int:
     return sum(lag.unread + lag.pending for lag in lags)
 
 
-def describe_embedder(embedder: Embedder) -> dict[str, Any]:
-    health = embedder.health()
-    return {"profile": embedder.manifest.name, "fingerprint": embedder.fingerprint, **asdict(health)}
+def describe_embedder(embedder: Embedder, kept: bool) -> dict[str, Any]:
+    """Describes the model; a `kept` one is that of the stored memories, and not the default."""
+    health = asdict(embedder.health())
+    return {"profile": embedder.manifest.name, "fingerprint": embedder.fingerprint, **health, "kept": kept}
 
 
 def describe_profile(profile: Profile) -> dict[str, str]:
@@ -87,6 +88,6 @@ def describe_profile(profile: Profile) -> dict[str, str]:
 async def describe_store(scope: TenantScope, store: VectorStore) -> dict[str, Any]:
     health = asdict(await store.health())
     try:
-        return health | {"memories": await store.count(scope, COLLECTION, Where())}
+        return health | {"memories": await store.count(scope, COLLECTION, WITHOUT_PIECES)}
     except LithifyError:
         return health | {"memories": None}

@@ -9,8 +9,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "LITHIFY_"
 PROFILE_SUFFIX = ".toml"
+EMBEDDING_ALIASES = {"light": "all-minilm-l6-v2"}
+"""Short names of embedding profiles, understood wherever one is named."""
 
 Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+def resolve_embedding_name(name: str) -> str:
+    """Returns the name of the profile that a short name stands for, and any other as it is."""
+    return EMBEDDING_ALIASES.get(name, name)
 
 
 class Settings(BaseSettings):
@@ -92,7 +99,10 @@ class Settings(BaseSettings):
 
     # Embedding
     embedding_profile: str = Field(
-        "all-minilm-l6-v2", pattern=r"^[\w.-]+$", description="Embedding profile: the name of a folder in models_dir."
+        "snowflake-arctic-embed-s",
+        pattern=r"^[\w.-]+$",
+        description="Embedding profile: the name of a folder in models_dir, or light for all-minilm-l6-v2; "
+        "unset keeps the one that memories there were made with.",
     )
     embedding_variant: Literal["fp32", "int8"] = Field("int8", description="Weights to run: fp32 or int8.")
     embedding_threads: int = Field(0, ge=0, le=256, description="Threads of one embedding call; 0 means all cores.")
@@ -234,6 +244,11 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return None if value is None else value.expanduser().absolute()
+
+    @field_validator("embedding_profile")
+    @classmethod
+    def _resolve_alias(cls, value: str) -> str:
+        return resolve_embedding_name(value)
 
     @field_validator("retrieval_profile")
     @classmethod

@@ -111,3 +111,11 @@ def test_watching_is_not_for_programs() -> None:
     refused = CliRunner().invoke(app, ["status", "--watch", "--json"])
     assert refused.exit_code == 1
     assert "--watch is for people" in str(refused.exception)
+
+
+def test_a_kept_model_is_shown_with_the_way_to_the_default() -> None:
+    kept = {"profile": "mini", "mode": "primary", "reason": None, "kept": True}
+    shown = drawn(ANSWER | {"embedder": kept})
+    assert "kept" in shown
+    assert "lithify reembed" in shown
+    assert "reembed" not in drawn(ANSWER)

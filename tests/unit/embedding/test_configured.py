@@ -19,9 +19,13 @@ def load(models_dir: Path, profile: str = "tiny", variant: str = "int8") -> None
 @pytest.mark.parametrize(
     ("profile", "hint"),
     [
-        ("all-minilm-l6-v2", "run `lithify models build`"),
-        ("snowflake-arctic-embed-s", "run `lithify models build --profile snowflake-arctic-embed-s`"),
-        ("nomic-embed-text-v1.5", "run `lithify models pull` or `lithify models import FILE.gguf`"),
+        ("snowflake-arctic-embed-s", "run `lithify models build`"),
+        ("all-minilm-l6-v2", "run `lithify models build --profile all-minilm-l6-v2`"),
+        ("light", "run `lithify models build --profile all-minilm-l6-v2`"),
+        (
+            "nomic-embed-text-v1.5",
+            "run `lithify models pull --profile nomic-embed-text-v1.5` or `lithify models import FILE.gguf`",
+        ),
         ("my-own", "put a model with its embedding.json there"),
     ],
 )

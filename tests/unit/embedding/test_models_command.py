@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lithify.cli.models import app, choose_profile, list_profiles
+from lithify.embedding.building.profiles import PULLERS, WHEEL_WRITERS
 from lithify.embedding.configured import default_profile
 from lithify.errors import Invalid
 from tests.unit.embedding.tiny_model import write_folder
@@ -18,8 +19,8 @@ def test_profiles_not_yet_here_are_listed_with_how_to_get_them(tmp_path: Path) -
     rows = {row.profile: row for row in list_profiles(tmp_path, "all-minilm-l6-v2")}
     assert not any(row.ready for row in rows.values())
     assert rows["all-minilm-l6-v2"].in_use
-    assert "lithify models build" in rows["all-minilm-l6-v2"].note
-    assert "lithify models build --profile" in rows["snowflake-arctic-embed-s"].note
+    assert "lithify models build --profile" in rows["all-minilm-l6-v2"].note
+    assert rows["snowflake-arctic-embed-s"].note == "run `lithify models build`"
     assert "lithify models pull" in rows["nomic-embed-text-v1.5"].note
 
 
@@ -67,9 +68,18 @@ def test_wrong_files_are_refused_in_one_line(tmp_path: Path, command: list[str])
     [
         ("snowflake-arctic-embed-s", "snowflake-arctic-embed-s"),
         ("all-minilm-l6-v2", "all-minilm-l6-v2"),
+        ("light", "all-minilm-l6-v2"),
         ("nomic-embed-text-v1.5", default_profile()),
         ("hash", default_profile()),
     ],
 )
-def test_the_configured_profile_is_built_where_it_is_in_a_wheel(configured: str, chosen: str) -> None:
-    assert choose_profile(configured) == chosen
+def test_the_configured_profile_is_built_where_it_is_in_a_wheel(
+    monkeypatch: pytest.MonkeyPatch, configured: str, chosen: str
+) -> None:
+    monkeypatch.setenv("LITHIFY_EMBEDDING_PROFILE", configured)
+    assert choose_profile(None, WHEEL_WRITERS) == chosen
+
+
+def test_a_named_profile_is_taken_before_the_configured_one_and_light_is_minilm() -> None:
+    assert choose_profile("nomic-embed-text-v1.5", PULLERS) == "nomic-embed-text-v1.5"
+    assert choose_profile("light", WHEEL_WRITERS) == "all-minilm-l6-v2"

@@ -67,8 +67,10 @@ def test_a_damaged_file_is_named_with_the_way_out(tmp_path: Path) -> None:
         calibrated_cascade(MODEL, written(tmp_path, "{}"))
 
 
-def test_the_shipped_thresholds_are_those_of_the_default_model(minilm: Embedder, tmp_path: Path) -> None:
-    shipped = read_calibration(assets_folder() / minilm.manifest.name)
+def test_the_shipped_thresholds_are_those_of_the_default_model(default_model: Embedder, tmp_path: Path) -> None:
+    shipped = read_calibration(assets_folder() / default_model.manifest.name)
     assert shipped is not None
-    assert calibrated_cascade(minilm, tmp_path) == shipped.cascade()
-    assert all(tier.overlap is not None and tier.overlap >= shipped.target for tier in shipped.tiers)
+    assert calibrated_cascade(default_model, tmp_path) == shipped.cascade()
+    ending = [tier for tier in shipped.tiers if tier.exits > 0]
+    assert ending
+    assert all(tier.overlap is not None and tier.overlap >= shipped.target for tier in ending)

@@ -55,3 +55,7 @@ def test_a_table_that_is_not_json_is_named_with_what_is_allowed(monkeypatch: pyt
     monkeypatch.setenv("LITHIFY_DOCS_ROOTS", "/srv/docs")
     with pytest.raises(Misconfigured, match="LITHIFY_DOCS_ROOTS is not JSON"):
         load_settings()
+
+
+def test_light_is_another_name_of_minilm() -> None:
+    assert load_settings(embedding_profile="light").embedding_profile == "all-minilm-l6-v2"

@@ -13,6 +13,7 @@ from lithify.cli.doctor import Finding
 from lithify.embedding import load_configured_embedder
 from lithify.errors import LithifyError
 from lithify.node.parts import connect_store
+from lithify.node.stored_model import choose_stored_model, is_kept
 from lithify.settings import Settings, unknown_variables
 from lithify.store import CollectionSpec, StoreHealth, VectorStore
 from lithify.store.catalogue import read_catalogue
@@ -50,8 +51,10 @@ def existing_parent(folder: Path) -> Path:
 
 
 def check_model(settings: Settings) -> Iterator[Finding]:
+    """Looks at the model that a node with these settings runs, which may be that of the memories it has."""
     try:
-        embedder = load_configured_embedder(settings, threads=1)
+        chosen = choose_stored_model(settings, look_at_store(settings)[1])
+        embedder = load_configured_embedder(chosen, threads=1)
     except LithifyError as error:
         yield Finding("model", False, str(error))
         return
@@ -59,14 +62,16 @@ def check_model(settings: Settings) -> Iterator[Finding]:
     health = embedder.health()
     tiers = f"tiers {' '.join(map(str, manifest.tiers))}" if manifest.tiers else "no tiers"
     hashed = f"content {embedder.fingerprint[:12]}"
-    yield Finding("model", health.ready, f"{manifest.name} ({health.mode}), {manifest.dimensions} d, {tiers}, {hashed}")
+    kept = "; kept, the memories were made with it: `lithify reembed` moves them" if is_kept(settings, chosen) else ""
+    described = f"{manifest.name} ({health.mode}), {manifest.dimensions} d, {tiers}, {hashed}{kept}"
+    yield Finding("model", health.ready, described)
 
 
 def check_vectors(settings: Settings) -> Iterator[Finding]:
     """Looks whether the store's vectors are of the configured model: two models' vectors cannot be compared."""
     try:
         health, specs = look_at_store(settings)
-        embedder = load_configured_embedder(settings, threads=1)
+        embedder = load_configured_embedder(choose_stored_model(settings, specs), threads=1)
     except LithifyError as error:
         yield Finding("store", False, str(error))
         return
