@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,24 +17,30 @@ from lithify.cli.progress import StageBars
 from lithify.errors import Invalid
 from lithify.evaluation.ablation import AblationPlan, ablate
 from lithify.evaluation.ablation_page import ablation_page
+from lithify.evaluation.ablation_variants import FULL_PRECISION
 from lithify.evaluation.calibration_examples import fit_relevance
-from lithify.evaluation.datasets import Dataset, load_dataset
-from lithify.evaluation.fitting import fit_profile
+from lithify.evaluation.datasets import (
+    BENCHMARKS,
+    BenchmarkName,
+    Dataset,
+    find_datasets,
+    load_dataset,
+    name_of_path,
+)
+from lithify.evaluation.datasets.benchmarks import Benchmark
+from lithify.evaluation.datasets.files import read_json
+from lithify.evaluation.fitting import describe_fit, fit_profile
 from lithify.evaluation.foreign import PER_PAIR, measure_foreign
 from lithify.evaluation.report import Figures, foreign_table, summary, tables
 from lithify.evaluation.run import evaluate
+from lithify.evaluation.suite import measure_suite
+from lithify.evaluation.suite_table import suite_table
 from lithify.evaluation.workplace import Workplace, find_workplace
 from lithify.memory.ranking.profile import RECALL
 from lithify.node.child import stopped_by_sigterm
-from lithify.settings import load_settings
+from lithify.settings import load_settings, resolve_embedding_name
 
 app = typer.Typer(help="Measure recall on conversations with known evidence.", no_args_is_help=True)
-
-
-class Benchmark(StrEnum):
-    LOCOMO = "locomo"
-    BEAM = "beam"
-    LONGMEMEVAL = "longmemeval"
 
 
 Limit = Annotated[int | None, typer.Option(help="Only the first N conversations.", min=1)]
@@ -46,51 +51,71 @@ Work = Annotated[
     Path | None,
     typer.Option(help="Folder that keeps the node's data, to go on later or ask again; default: a temporary one."),
 ]
+Form = Annotated[
+    BenchmarkName | None, typer.Option(help="Which benchmark the files are of; default: as their content says.")
+]
 Out = Annotated[Path | None, typer.Option("--json", help="File for the figures as JSON.")]
 
 
-@app.command()
-def locomo(
-    path: Annotated[
-        Path, typer.Option("--data", help="locomo10.json, or a folder with turns.jsonl and questions.jsonl.")
+def add_benchmark(name: BenchmarkName, benchmark: Benchmark) -> None:
+    """Adds the command of one benchmark."""
+    files = f"{benchmark.files}, or a folder with turns.jsonl and questions.jsonl."
+
+    @app.command(name.value, help=benchmark.about)
+    def run(
+        path: Annotated[Path, typer.Option("--data", help=files)],
+        limit_conversations: Limit = None,
+        out: Out = None,
+        profile: Profile = None,
+        work: Work = None,
+    ) -> None:
+        measure(load_chosen(name.value, path, limit_conversations), profile, work, out)
+
+
+for _name, _benchmark in BENCHMARKS.items():
+    add_benchmark(_name, _benchmark)
+
+
+@app.command("all")
+def measure_all(
+    folders: Annotated[
+        list[Path],
+        typer.Option("--data", help="A data set of any known form, or a folder of such; may be given repeatedly."),
     ],
     limit_conversations: Limit = None,
+    questions: Annotated[
+        int | None, typer.Option(min=1, help="Only N questions of each set, evenly spaced, for a quick look.")
+    ] = None,
+    previous: Annotated[
+        list[Path] | None, typer.Option(help="Figures of an earlier run, to show beside; may be given repeatedly.")
+    ] = None,
     out: Out = None,
     profile: Profile = None,
     work: Work = None,
 ) -> None:
-    """Long talks of two friends: find the turns that answer a question."""
-    measure(load_chosen("locomo", path, limit_conversations), profile, work, out)
+    """Measure many data sets and print one table: what is shipped, its bare legs and an earlier run."""
+    earlier = [read_figures(path) for path in previous or ()]
+    datasets = load_named([path for folder in folders for path in find_datasets(folder)], None, limit_conversations)
+    asked = [one if questions is None else one.sample(questions) for one in datasets]
+    settings = load_settings(retrieval_profile=profile)
+    check_writable(out)
+    with stopped_by_sigterm(), open_folder(work) as folder, StageBars() as bars:
+        report = measure_suite(asked, folder, settings, bars.show)
+    data.print(suite_table(report, earlier), markup=False)
+    write_figures(report, out)
 
 
-@app.command()
-def beam(
-    path: Annotated[Path, typer.Option("--data", help="Folder of chats (each with chat.json), or a prepared folder.")],
-    limit_conversations: Limit = None,
-    out: Out = None,
-    profile: Profile = None,
-    work: Work = None,
-) -> None:
-    """Long technical talks with an assistant: find the messages that answer a question."""
-    measure(load_chosen("beam", path, limit_conversations), profile, work, out)
-
-
-@app.command()
-def longmemeval(
-    path: Annotated[Path, typer.Option("--data", help="longmemeval_s*.json or its like, or a prepared folder.")],
-    limit_conversations: Limit = None,
-    out: Out = None,
-    profile: Profile = None,
-    work: Work = None,
-) -> None:
-    """A haystack of chats with an assistant for every question: find the sessions that answer it."""
-    measure(load_chosen("longmemeval", path, limit_conversations), profile, work, out)
+def read_figures(path: Path) -> Figures:
+    figures = read_json(path)
+    if not isinstance(figures, dict) or not ({"sets", "search"} & figures.keys()):
+        raise Invalid(f"{path} holds no figures of `lithify eval`")
+    return figures
 
 
 @app.command()
 def foreign(
     path: Annotated[Path, typer.Option("--data", help="The files of the benchmark.")],
-    dataset: Annotated[Benchmark, typer.Option(help="Which benchmark they are of.")] = Benchmark.LOCOMO,
+    dataset: Form = None,
     per_pair: Annotated[
         int, typer.Option(min=1, help="Questions of each conversation that every other one is asked.")
     ] = PER_PAIR,
@@ -100,7 +125,7 @@ def foreign(
     work: Work = None,
 ) -> None:
     """Ask the questions of one conversation of another user's memory: what is injected there is noise."""
-    chosen_data = load_chosen(dataset.value, path, limit_conversations)
+    chosen_data = load_chosen(dataset, path, limit_conversations)
     settings = load_settings(retrieval_profile=profile)
     check_writable(out)
     with stopped_by_sigterm(), open_workplace(work, chosen_data) as place, StageBars() as bars:
@@ -114,9 +139,9 @@ def foreign(
 def fit(
     paths: Annotated[
         list[Path],
-        typer.Option("--data", help="The files of the benchmark; with --relevance, may be given repeatedly."),
+        typer.Option("--data", help="The files of a benchmark; may be given repeatedly, sets weigh the same."),
     ],
-    dataset: Annotated[Benchmark, typer.Option(help="Which benchmark they are of.")] = Benchmark.LOCOMO,
+    dataset: Form = None,
     relevance: Annotated[
         Path | None,
         typer.Option(help="Fit the chance that a memory helps instead, for the model in use; writes relevance.json."),
@@ -124,20 +149,17 @@ def fit(
     limit_conversations: Limit = None,
     work: Work = None,
 ) -> None:
-    """Fit the weights of profile recall, cross-validated over conversations, and print them beside the shipped ones."""
-    chosen = [load_chosen(dataset.value, path, limit_conversations) for path in paths]
+    """Fit the weights of profile recall, cross-validated over conversations; says what each data set loses."""
+    named = load_named(paths, dataset, limit_conversations)
     if relevance is not None:
-        named = [replace(one, name=path.resolve().stem) for one, path in zip(chosen, paths, strict=True)]
         fit_relevance_file(named, relevance, work)
         return
-    if chosen[1:]:
-        raise Invalid("the weights are fitted on one data set; several need --relevance")
-    [chosen_data] = chosen
     settings = load_settings(retrieval_profile=RECALL.name)
-    with stopped_by_sigterm(), open_workplace(work, chosen_data) as place, StageBars() as bars:
-        found = fit_profile(chosen_data, place, settings=settings, base=RECALL.normalise(), progress=bars.show)
-    weights = {"weights": found.weights._asdict(), "shipped_weights": RECALL.normalise().relevance._asdict()}
-    emit_json(asdict(found) | weights)
+    base = RECALL.normalise()
+    with stopped_by_sigterm(), open_folder(work) as folder, StageBars() as bars:
+        places = [(one, find_workplace(folder, one, settings)) for one in named]
+        found = fit_profile(places, settings, base, bars.show)
+    emit_json(describe_fit(found, base))
 
 
 def fit_relevance_file(datasets: list[Dataset], out: Path, work: Path | None) -> None:
@@ -154,7 +176,7 @@ def fit_relevance_file(datasets: list[Dataset], out: Path, work: Path | None) ->
 @app.command("ablate")
 def ablate_search(
     paths: Annotated[list[Path], typer.Option("--data", help="The files of the benchmark; may be given repeatedly.")],
-    dataset: Annotated[Benchmark, typer.Option(help="Which benchmark they are of.")] = Benchmark.LOCOMO,
+    dataset: Form = None,
     models: Annotated[
         list[str] | None,
         typer.Option("--model", help="Embedding profile; may be given repeatedly (LITHIFY_EMBEDDING_PROFILE)."),
@@ -168,17 +190,18 @@ def ablate_search(
     work: Work = None,
 ) -> None:
     """Measure what each signal of the search is worth: recall without it, and with what was left out."""
-    datasets = [load_chosen(dataset.value, path, limit_conversations) for path in paths]
+    datasets = load_named(paths, dataset, limit_conversations)
     check_writable(out)
     base = RECALL.normalise()
     command = shlex.join(["lithify", *sys.argv[1:]])
     wanted: list[str | None] = [*models] if models else [None]
     settings = [load_settings(retrieval_profile=RECALL.name, embedding_profile=model) for model in wanted]
-    if unknown := set(precise or ()).difference(model.embedding_profile for model in settings):
+    exact = {resolve_embedding_name(name) for name in precise or ()}
+    if unknown := exact.difference(model.embedding_profile for model in settings):
         raise Invalid(f"--fp32 {unknown.pop()} is none of the measured models; name it with --model too")
     with stopped_by_sigterm(), open_folder(work) as folder, StageBars() as bars:
         plans = [
-            AblationPlan(one, model, folder, model.embedding_profile in (precise or ()))
+            AblationPlan(one, model, folder, (FULL_PRECISION,) if model.embedding_profile in exact else ())
             for one in datasets
             for model in settings
         ]
@@ -190,12 +213,22 @@ def ablate_search(
         out.write_text(page, encoding="utf-8")
 
 
-def load_chosen(name: str, path: Path, limit: int | None) -> Dataset:
-    dataset = load_dataset(name, path)
+def load_named(paths: list[Path], form: str | None, limit: int | None) -> list[Dataset]:
+    """Loads data sets under the names of their folders. Raises Invalid if two have the same."""
+    names = [name_of_path(path) for path in paths]
+    if len(set(names)) < len(names):
+        raise Invalid("two data sets have the same name; give folders with names of their own")
+    return [replace(load_chosen(form, path, limit), name=name) for name, path in zip(names, paths, strict=True)]
+
+
+def load_chosen(form: str | None, path: Path, limit: int | None) -> Dataset:
+    dataset = load_dataset(form, path)
     if dataset.dangling:
         talk.print(
             f"lithify: {dataset.dangling} pieces of evidence name no turn of their conversation and are left out"
         )
+    if dataset.cut_turns:
+        talk.print(f"lithify: {dataset.cut_turns} turns of {path} are longer than the gateway takes and are cut")
     return dataset if limit is None else dataset.first(limit)
 
 

@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from lithify.evaluation.answers import LIMIT, Journal, RankedTurns, RecordedAnswer
+from lithify.evaluation.ablation_variants import MemoryChange, Variant, make_variants
+from lithify.evaluation.answers import LIMIT, Journal, RankedTurns, RecordedAnswer, finish_journal
 from lithify.evaluation.datasets import Dataset, EvidenceQuestion
 from lithify.evaluation.inside import IngestedMemory, SharedRetrieval, name_of, open_ingested
 from lithify.evaluation.metrics import Scores, mean_scores
@@ -15,50 +15,9 @@ from lithify.evaluation.selector import SelectorGain, measure_selector
 from lithify.evaluation.workplace import Workplace, find_workplace
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.fusion import RankedHit, fuse_ranks
-from lithify.memory.ranking.passages import ALONE
-from lithify.memory.ranking.profile import NO_RENEWAL, SEED, Profile
+from lithify.memory.ranking.profile import Profile
 from lithify.settings import Settings
 from lithify.telemetry.progress import Progress
-
-# The values of the public ablations in which they did harm.
-MMR_LAMBDA: Final = 0.75
-HALF_LIFE_DAYS: Final = 30.0
-FULL_PRECISION: Final = "fp32"
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """Other parameters on the same memory.
-
-    `fused` merges the two legs by rank instead of mixing their scores, `tiered` searches short prefixes first.
-    """
-
-    name: str
-    profile: Profile
-    fused: bool = False
-    tiered: bool = False
-
-
-def make_variants(base: Profile) -> Iterator[Variant]:
-    """Yields the profile as it is, without each of its signals, and with what is left out of it."""
-    yield Variant(f"profile {base.name}", base)
-    for signal, weight in zip(base.relevance._fields, base.relevance, strict=True):
-        if weight > 0.0:
-            yield Variant(f"without {signal}", drop_signal(base, signal))
-    alone = replace(base, window=ALONE)
-    yield Variant("without the turns around a hit", alone)
-    yield Variant("without the newer hit first", replace(base, renewal=NO_RENEWAL))
-    yield Variant(f"with MMR, λ = {MMR_LAMBDA}", replace(base, mmr_lambda=MMR_LAMBDA))
-    decayed = replace(base, decay_half_life_days=HALF_LIFE_DAYS)
-    yield Variant(f"with decay, half-life {HALF_LIFE_DAYS:.0f} days", decayed)
-    yield Variant("lexical and dense fused by rank (RRF)", alone, fused=True)
-    yield Variant(f"profile {SEED.name}", SEED)
-    yield Variant("cascade of prefix tiers instead of whole vectors", base, tiered=True)
-
-
-def drop_signal(base: Profile, signal: str) -> Profile:
-    """Leaves one signal out; the others keep their proportions."""
-    return replace(base, relevance=base.relevance._replace(**{signal: 0.0}).normalise())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,55 +40,67 @@ class Ablation:
 
 @dataclass(frozen=True, slots=True)
 class AblationPlan:
-    """One model to measure on one data set, with its other precision where `precise` says so."""
+    """One model to measure on one data set, and the other memories to measure beside it."""
 
     dataset: Dataset
     settings: Settings
     folder: Path
-    precise: bool = False
+    changes: tuple[MemoryChange, ...] = ()
 
     @property
-    def memories(self) -> list[Settings]:
-        """Returns the settings of every memory that is needed, the one for all variants first."""
-        is_extra = self.precise and self.settings.embedding_variant != FULL_PRECISION
-        extra = self.settings.model_copy(update={"embedding_variant": FULL_PRECISION})
-        return [self.settings, extra] if is_extra else [self.settings]
+    def others(self) -> list[tuple[MemoryChange, Settings]]:
+        """Returns the changes that change something, each with the settings of its memory."""
+        changed = [(change, self.settings.model_copy(update=dict(change.settings))) for change in self.changes]
+        return [(change, settings) for change, settings in changed if settings != self.settings]
 
-    def workplace(self, settings: Settings) -> Workplace:
-        return find_workplace(self.folder, self.dataset, settings)
+    @property
+    def workplaces(self) -> list[Workplace]:
+        """Returns the place of every memory that is needed, the one for all variants first."""
+        return [self.workplace, *(self.place_of(change, settings) for change, settings in self.others)]
+
+    @property
+    def workplace(self) -> Workplace:
+        return find_workplace(self.folder, self.dataset, self.settings)
+
+    def place_of(self, change: MemoryChange, settings: Settings) -> Workplace:
+        return find_workplace(self.folder / change.folder, self.dataset, settings)
 
 
 def ablate(plans: Sequence[AblationPlan], base: Profile, progress: Progress) -> list[Ablation]:
     """Ingests what is not there yet and asks what is open; after an interruption neither is done again."""
     found = [asyncio.run(measure_plan(plan, base, progress)) for plan in plans]
     for plan in plans:
-        for settings in plan.memories:
-            with open_journal(plan.workplace(settings), base) as journal:
-                journal.finish()
+        for place in plan.workplaces:
+            finish_journal(answers_file(place, base))
     return found
 
 
 async def measure_plan(plan: AblationPlan, base: Profile, progress: Progress) -> Ablation:
-    usual, *others = plan.memories
-    place = plan.workplace(usual)
-    async with open_ingested(plan.dataset, place, usual, progress) as memory:
+    place = plan.workplace
+    async with open_ingested(plan.dataset, place, plan.settings, progress) as memory:
         asked = [variant for variant in make_variants(base) if memory.cascade or not variant.tiered]
-        with open_journal(place, base) as journal:
+        with Journal(answers_file(place, base)) as journal:
             rows = await measure_variants(memory, plan.dataset, asked=asked, journal=journal, progress=progress)
         chosen = await measure_selector(memory.retriever, plan.dataset, base)
-    for other in others:
-        place = plan.workplace(other)
-        variant = Variant(f"weights {FULL_PRECISION} instead of int8", base)
-        async with open_ingested(plan.dataset, place, other, progress) as memory:
-            with open_journal(place, base) as journal:
-                rows += await measure_variants(
-                    memory, plan.dataset, asked=[variant], journal=journal, progress=progress
-                )
-    return Ablation(plan.dataset, f"{usual.embedding_profile} {usual.embedding_variant}", tuple(rows), tuple(chosen))
+    for change, settings in plan.others:
+        rows += await measure_change(plan, change, settings, base, progress)
+    model = f"{plan.settings.embedding_profile} {plan.settings.embedding_variant}"
+    return Ablation(plan.dataset, model, tuple(rows), tuple(chosen))
 
 
-def open_journal(place: Workplace, base: Profile) -> Journal:
-    return Journal(place.journal(f"ablation-{base.digest()[:12]}"))
+async def measure_change(
+    plan: AblationPlan, change: MemoryChange, settings: Settings, base: Profile, progress: Progress
+) -> list[VariantScores]:
+    """Measures the unchanged profile on a memory of its own."""
+    place = plan.place_of(change, settings)
+    asked = [Variant(change.name, base)]
+    async with open_ingested(plan.dataset, place, settings, progress) as memory:
+        with Journal(answers_file(place, base)) as journal:
+            return await measure_variants(memory, plan.dataset, asked=asked, journal=journal, progress=progress)
+
+
+def answers_file(place: Workplace, base: Profile) -> Path:
+    return place.journal(f"ablation-{base.digest()[:12]}")
 
 
 async def measure_variants(

@@ -1,10 +1,13 @@
 """Asks one question in all ways that are measured, and keeps the answers between runs."""
 
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -31,6 +34,11 @@ WAYS: Final[Mapping[str, tuple[SearchWay, int]]] = {
 BASELINES: Final = ("bm25", "dense")
 BUDGETS: Final = (1000, 2000, 4000)
 
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+# Scripts without spaces between words are counted by their signs.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+
 T = TypeVar("T")
 
 
@@ -44,13 +52,17 @@ class RankedTurns(BaseModel):
 
 
 class PackedContext(BaseModel):
-    """Holds the event ids of everything in an assembled context."""
+    """Holds the event ids of everything in an assembled context.
+
+    A turn counts as shown by any excerpt; `words` holds for each evidence turn the share of its words that is there.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     turns: tuple[str, ...]
     tokens: int
     ms: float
+    words: dict[str, float] = {}
 
 
 class RecordedAnswer(BaseModel):
@@ -90,6 +102,12 @@ class Journal:
         self._file.close()
 
 
+def finish_journal(path: Path) -> None:
+    """Closes a run that is complete by now."""
+    with Journal(path) as journal:
+        journal.finish()
+
+
 def _readable(path: Path) -> Iterator[RecordedAnswer]:
     if not path.exists():
         return
@@ -104,7 +122,8 @@ def _line(answer: RecordedAnswer) -> str:
     return f"{answer.model_dump_json()}\n"
 
 
-def ask(memory: Memory, question: EvidenceQuestion) -> RecordedAnswer:
+def ask(memory: Memory, question: EvidenceQuestion, evidence: Mapping[str, str]) -> RecordedAnswer:
+    """Asks in all ways; `evidence` holds the texts of the evidence turns."""
     found = {name: measure_call(partial(search, memory, question, *way)) for name, way in WAYS.items()}
     packed = {budget: measure_call(partial(assemble, memory, question, budget)) for budget in BUDGETS}
     complaints = [
@@ -114,7 +133,7 @@ def ask(memory: Memory, question: EvidenceQuestion) -> RecordedAnswer:
     return RecordedAnswer(
         question=question.id,
         rankings={name: RankedTurns(turns=ranked_names(result.hits), ms=ms) for name, (result, ms) in found.items()},
-        packed={budget: make_packed(context, ms) for budget, (context, ms) in packed.items()},
+        packed={budget: make_packed(context, ms, evidence) for budget, (context, ms) in packed.items()},
         # A full budget is what packing is measured at.
         degraded=tuple(reason for reason in dict.fromkeys(chain.from_iterable(complaints)) if not is_loss(reason)),
     )
@@ -144,9 +163,26 @@ def ranked_names(hits: Sequence[Hit]) -> tuple[str, ...]:
     return tuple(hit.event_id or hit.id for hit in hits)
 
 
-def make_packed(context: Context, ms: float) -> PackedContext:
+def make_packed(context: Context, ms: float, evidence: Mapping[str, str] = NOTHING) -> PackedContext:
     entries = [entry for block in context.blocks for entry in block.entries]
-    return PackedContext(turns=tuple(entry.event_id or entry.id for entry in entries), tokens=context.tokens, ms=ms)
+    texts = {name: [entry.text for entry in entries if entry.event_id == name] for name in evidence}
+    return PackedContext(
+        turns=tuple(entry.event_id or entry.id for entry in entries),
+        tokens=context.tokens,
+        ms=ms,
+        words={name: share_of_words(text, texts[name]) for name, text in evidence.items()},
+    )
+
+
+def share_of_words(text: str, shown: Iterable[str]) -> float:
+    """Returns how much of a text its parts show; a word shown in two parts counts as often as the text has it."""
+    wanted = count_words(text)
+    found = wanted & count_words(" ".join(shown))
+    return found.total() / wanted.total() if wanted else 0.0
+
+
+def count_words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text.casefold()))
 
 
 def measure_call(call: Callable[[], T]) -> tuple[T, float]:

@@ -11,14 +11,16 @@ from typing import Final
 
 import numpy as np
 
-from lithify.assembly.recall.retrieval import FoundMemories, Retriever
+from lithify.assembly.recall.found import FoundMemories
+from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.recall.search import search_query
 from lithify.assembly.schema import SearchRequest
 from lithify.embedding.relevance_file import FittedData, RelevanceFile
 from lithify.errors import Unavailable
 from lithify.evaluation.calibration_fit import CalibrationFit, JudgedExample, fit_calibration_across
 from lithify.evaluation.datasets import Conversation, Dataset, EvidenceQuestion
-from lithify.evaluation.foreign import ask_elsewhere, spread_evenly
+from lithify.evaluation.datasets.dataset import spread_evenly
+from lithify.evaluation.foreign import ask_elsewhere
 from lithify.evaluation.inside import open_ingested, refuse_partial, scope_of
 from lithify.evaluation.workplace import Workplace
 from lithify.memory.ranking.candidate import Kind

@@ -1,15 +1,15 @@
 """Asks the questions of one conversation of another user's memory: whatever that one shows is noise."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 from lithify.client import Memory
 from lithify.errors import Invalid
 from lithify.evaluation.answers import Journal, RecordedAnswer, assemble, make_packed, measure_call
 from lithify.evaluation.datasets import Conversation, Dataset, EvidenceQuestion
-from lithify.evaluation.datasets.dataset import PAUSE_MS
+from lithify.evaluation.datasets.dataset import PAUSE_MS, spread_evenly
 from lithify.evaluation.metrics import fraction, mean
 from lithify.evaluation.report import EvaluationSetup, Figures, describe_setup
 from lithify.evaluation.run import ingest_once, run_node, warm_up
@@ -19,8 +19,6 @@ from lithify.telemetry.progress import Progress
 
 BUDGET: Final = 2000
 PER_PAIR: Final = 20
-
-T = TypeVar("T")
 
 
 def measure_foreign(
@@ -35,7 +33,7 @@ def measure_foreign(
     with run_node(workplace, settings) as memory:
         ingest_once(memory, dataset, workplace, progress)
         setup = warm_up(memory, dataset, workplace)
-        with Journal(workplace.journal(f"foreign-{setup.profile}-{setup.profile_sha256[:12]}")) as journal:
+        with Journal(workplace.journal(f"foreign-{setup.label}")) as journal:
             for question in asked:
                 if question.id not in journal.answers:
                     journal.add(ask_once(memory, question))
@@ -69,12 +67,6 @@ def ask_elsewhere(question: EvidenceQuestion, conversation: Conversation) -> Evi
         sessions=frozenset(),
         now=max(question.now, last + PAUSE_MS),
     )
-
-
-def spread_evenly(items: Sequence[T], count: int) -> Iterator[T]:
-    """Yields so many of the items, from the first to the last, without a draw."""
-    kept = min(count, len(items))
-    return (items[place * len(items) // kept] for place in range(kept))
 
 
 def ask_once(memory: Memory, question: EvidenceQuestion) -> RecordedAnswer:

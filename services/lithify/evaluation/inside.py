@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from lithify.assembly.recall.retrieval import FoundMemories, RecallQuery, Retriever
+from lithify.assembly.recall.found import FoundMemories
+from lithify.assembly.recall.retrieval import RecallQuery, Retriever
 from lithify.assembly.recall.search import rank_found, search_query
 from lithify.assembly.schema import SearchRequest
 from lithify.embedding.relevance_file import find_calibration

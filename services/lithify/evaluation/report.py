@@ -24,6 +24,11 @@ class EvaluationSetup:
     model_fingerprint: str
     ingest_seconds: float | None
 
+    @property
+    def label(self) -> str:
+        """Names the parameters in the file of answers: other parameters answer anew."""
+        return f"{self.profile}-{self.profile_sha256[:12]}"
+
 
 def make_figures(dataset: Dataset, answers: Mapping[str, RecordedAnswer], setup: EvaluationSetup) -> Figures:
     """Every question of the data set must have its answer."""
@@ -48,6 +53,7 @@ def describe_setup(dataset: Dataset, setup: EvaluationSetup) -> Figures:
         "dangling_evidence": dataset.dangling,
         "conversations": len(dataset.conversations),
         "turns": len(dataset.turns),
+        "cut_turns": dataset.cut_turns,
         "profile": setup.profile,
         "profile_sha256": setup.profile_sha256,
         "model": setup.model,
@@ -95,6 +101,7 @@ def packed_figures(pairs: Pairs, budget: int) -> Figures:
         "fraction": mean(found),
         "any": mean([float(share > 0.0) for share in found]),
         "all": mean([float(share == 1.0) for share in found]),
+        "evidence_words": mean([mean(list(a.packed[budget].words.values())) for q, a in pairs if q.evidence]),
         "tokens": mean([context.tokens for context in contexts]),
         "over_budget": sum(_is_over(context, budget) for context in contexts),
         "latency_ms": latency([context.ms for context in contexts]),
@@ -142,10 +149,10 @@ def score_table(title: str, rows: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def context_table(details: Mapping[str, Figures]) -> Table:
-    headings = ("budget", "fraction", "any", "all", "tokens", "over budget", "p50 ms", "p95 ms")
+    headings = ("budget", "fraction", "any", "all", "words", "tokens", "over budget", "p50 ms", "p95 ms")
     table = plain_table("Evidence turns inside an assembled context", *headings)
     for budget, row in details.items():
-        shares = [share(row[measure]) for measure in ("fraction", "any", "all")]
+        shares = [share(row[measure]) for measure in ("fraction", "any", "all", "evidence_words")]
         times = [f"{row['latency_ms'][name]:.1f}" for name in ("p50", "p95")]
         table.add_row(budget, *shares, f"{row['tokens']:.0f}", str(row["over_budget"]), *times)
     return table
@@ -168,7 +175,7 @@ def summary(report: Figures) -> str:
     rows = {
         "data": f"{report['dataset']} sha256 {report['file_sha256']}",
         "questions": f"n = {report['n']}; {report['skipped']} more have no evidence and were not asked",
-        "turns": f"{report['turns']} in {report['conversations']} conversations",
+        "turns": f"{report['turns']} in {report['conversations']} conversations; {report['cut_turns']} were cut",
         "profile": f"{report['profile']} sha256 {report['profile_sha256']}",
         "model": f"{report['model']} {report['model_fingerprint']}",
         "ingest": f"{report['ingest_seconds']:.1f} s",

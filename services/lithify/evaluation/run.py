@@ -3,12 +3,13 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from lithify.batching import batched_by_weight
 from lithify.client import BatchResult, Memory, Turn
 from lithify.errors import Invalid, Unavailable
-from lithify.evaluation.answers import Journal, ask, search
+from lithify.evaluation.answers import Journal, ask, finish_journal, search
 from lithify.evaluation.datasets import Conversation, Dataset
 from lithify.evaluation.report import EvaluationSetup, Figures, make_figures
 from lithify.evaluation.workplace import Workplace
@@ -35,14 +36,20 @@ def evaluate(dataset: Dataset, workplace: Workplace, settings: Settings, progres
     with run_node(workplace, settings) as memory:
         ingest_once(memory, dataset, workplace, progress)
         setup = warm_up(memory, dataset, workplace)
-        with Journal(workplace.journal(f"{setup.profile}-{setup.profile_sha256[:12]}")) as journal:
-            open_questions = [question for question in dataset.questions if question.id not in journal.answers]
-            for question in open_questions:
-                journal.add(ask(memory, question))
-                progress("questions", len(journal.answers), len(dataset.questions))
-            result = make_figures(dataset, journal.answers, setup)
-            journal.finish()
-    return result
+        figures = ask_all(memory, dataset, workplace.journal(setup.label), setup, progress)
+    finish_journal(workplace.journal(setup.label))
+    return figures
+
+
+def ask_all(memory: Memory, dataset: Dataset, answers: Path, setup: EvaluationSetup, progress: Progress) -> Figures:
+    """Asks what is not yet in the file of answers and returns the figures of all."""
+    texts = {turn.event_id: turn.text for turn in dataset.turns}
+    with Journal(answers) as journal:
+        for number, question in enumerate(dataset.questions, 1):
+            if question.id not in journal.answers:
+                journal.add(ask(memory, question, {name: texts[name] for name in question.evidence}))
+            progress("questions", number, len(dataset.questions))
+        return make_figures(dataset, journal.answers, setup)
 
 
 @contextmanager

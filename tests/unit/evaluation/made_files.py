@@ -98,6 +98,57 @@ def beam_chat(folder: Path, chat: Any = None, questions: Any = None) -> Path:
     return folder
 
 
+def realtalk_chat(**changes: Any) -> dict[str, Any]:
+    return {
+        "name": {"speaker_1": "Ada", "speaker_2": "Ben"},
+        "session_10": [{"speaker": "Ben", "dia_id": "D10:1", "clean_text": "The exam is over.", "text": "raw"}],
+        "session_10_date_time": "12.01.2024, 18:00:00",
+        "session_1": [
+            {"speaker": "Ada", "dia_id": "D1:1", "clean_text": "I run at six.", "date_time": "29.12.2023, 16:05:31"},
+            {"speaker": "Ben", "dia_id": "D1:2", "text": "So early!", "blip_caption": "a wet street"},
+            {"speaker": "Ben", "dia_id": "D1:2", "clean_text": "I would never."},
+        ],
+        "session_1_date_time": "29.12.2023, 16:05:31",
+        "events_session_1": {"Ada": []},
+        "qa": [
+            {"question": "When does Ada run?", "answer": "at six", "evidence": ["D1:1"], "category": 1},
+            {"question": "Who wrote an exam?", "answer": "Ben", "evidence": "['D10:1', 'D1:2']", "category": 3},
+            {"question": "Why?", "answer": "?", "evidence": []},
+        ],
+    } | changes
+
+
+def qmsum_meeting(**changes: Any) -> dict[str, Any]:
+    return {
+        "topic_list": [{"topic": "Budget", "relevant_text_span": [["0", "1"]]}],
+        "general_query_list": [{"query": "Summarise the meeting.", "answer": "A budget."}],
+        "specific_query_list": [
+            {"query": "What of the budget?", "answer": "Ten", "relevant_text_span": [["0", "2"], ["4", "4"]]}
+        ],
+        "meeting_transcripts": [
+            {"speaker": "Project Manager", "content": "The budget is ten."},
+            {"speaker": "Marketing", "content": " "},
+            {"speaker": "Marketing", "content": "Ten is little."},
+            {"speaker": "Design", "content": "Shall we break?"},
+            {"speaker": "Design", "content": "It has to do."},
+        ],
+    } | changes
+
+
+def memdaily_streams() -> dict[str, Any]:
+    stream = {
+        "tid": 0,
+        "message_list": [
+            {"mid": 0, "message": "我的猫叫米米。", "time": "2024年04月01日 周一 08:39", "place": "上海"},
+            {"mid": 1, "message": "今天下雨。", "time": "2024年04月01日 周一 19:35", "place": "上海"},
+            {"mid": 2, "message": "米米三岁了。", "time": "2024年04月02日 周二 08:04", "place": "上海"},
+        ],
+        "QA": {"qid": 0, "question": "我的猫几岁？", "answer": "三岁", "target_step_id": [0, 2]}
+        | {"choices": {"A": "三岁"}, "ground_truth": "A", "time": "2024年04月05日 周五 11:59"},
+    }
+    return {"simple": {"items": [stream]}, "noisy": {"items": [stream], "places": None}}
+
+
 def as_json(path: Path, value: Any) -> Path:
     path.write_bytes(orjson.dumps(value))
     return path

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lithify.assembly.recall.retrieval import FoundMemories
+from lithify.assembly.recall.found import FoundMemories
 from lithify.errors import Unavailable
 from lithify.evaluation.calibration_examples import PARTS, AskedPart, make_judged, plan_parts
 from lithify.evaluation.datasets import Dataset, load_dataset

@@ -8,7 +8,8 @@ from rich.console import Console
 from lithify.errors import Invalid
 from lithify.evaluation.answers import PackedContext, RecordedAnswer
 from lithify.evaluation.datasets import Dataset, load_dataset
-from lithify.evaluation.foreign import BUDGET, make_foreign_figures, plan_foreign, spread_evenly
+from lithify.evaluation.datasets.dataset import spread_evenly
+from lithify.evaluation.foreign import BUDGET, make_foreign_figures, plan_foreign
 from lithify.evaluation.report import EvaluationSetup, foreign_table, summary
 from tests.unit.evaluation.made_files import QUESTIONS, TURNS, prepared
 

@@ -8,12 +8,14 @@ from typing import cast
 import pytest
 
 from lithify.assembly.deadlines import Deadline
-from lithify.assembly.recall.retrieval import FoundMemories, Retriever
+from lithify.assembly.recall.found import FoundMemories
+from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.recall.search import search
 from lithify.assembly.schema import SearchRequest
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.errors import Unavailable
-from lithify.evaluation.ablation import fuse_legs, make_variants, measure_variants, rank_by
+from lithify.evaluation.ablation import fuse_legs, measure_variants, rank_by
+from lithify.evaluation.ablation_variants import make_variants
 from lithify.evaluation.answers import Journal
 from lithify.evaluation.datasets import Conversation, Dataset, EvidenceQuestion
 from lithify.evaluation.inside import IngestedMemory, SharedRetrieval, refuse_partial, scope_of

@@ -15,10 +15,11 @@ SETUP = EvaluationSetup("recall", "f" * 64, "all-minilm-l6-v2", "abc", 3.25)
 
 def answer(question: str, turns: tuple[str, ...], tokens: int, degraded: tuple[str, ...] = ()) -> RecordedAnswer:
     ranking = RankedTurns(turns=turns, ms=float(tokens))
+    words = {turns[0]: 0.25}
     return RecordedAnswer(
         question=question,
         rankings=dict.fromkeys((SEARCH, SESSIONS, *BASELINES), ranking),
-        packed=dict.fromkeys(BUDGETS, PackedContext(turns=turns[:1], tokens=tokens, ms=1.0)),
+        packed=dict.fromkeys(BUDGETS, PackedContext(turns=turns[:1], tokens=tokens, ms=1.0, words=words)),
         degraded=degraded,
     )
 
@@ -65,6 +66,7 @@ def test_sessions_are_judged_by_their_best_turns(report: Figures) -> None:
 def test_contexts_are_judged_by_what_they_hold_and_cost(report: Figures) -> None:
     assert report["assemble"] == {"1000": 0.5, "2000": 0.5, "4000": 0.5}
     details = report["assemble_details"]
+    assert details["1000"]["evidence_words"] == 0.25
     assert (details["1000"]["tokens"], details["1000"]["over_budget"], details["2000"]["over_budget"]) == (1000, 1, 0)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from lithify.errors import Invalid
 from lithify.evaluation.datasets.dataset import Dataset, SourceQuestion, SourceTurn, build_dataset
-from lithify.evaluation.datasets.files import FileRow, digest, parse_row, read_date, read_json, read_list
+from lithify.evaluation.datasets.files import FileRow, digest, flatten_ids, parse_row, read_date, read_json, read_list
 
 CHAT = "chat.json"
 QUESTIONS = "probing_questions.json"
@@ -29,7 +29,7 @@ class BeamBatch(FileRow):
 
 class Probe(FileRow):
     question: str
-    source_chat_ids: Any = None
+    source_chat_ids: Any = None  # a number, or numbers in lists and named groups; abstention has none
 
 
 def load_beam(path: Path) -> Dataset:
@@ -39,6 +39,10 @@ def load_beam(path: Path) -> Dataset:
     lines = {chat.name: list(spoken_lines(chat / CHAT)) for chat in chats}
     asked = [question for chat in chats for question in questions_of(chat)]
     return build_dataset("beam", digest(files), lines, asked)
+
+
+def is_beam(path: Path) -> bool:
+    return (path / CHAT).exists() or next(path.glob(f"*/{CHAT}"), None) is not None
 
 
 def chat_folders(path: Path) -> list[Path]:
@@ -76,7 +80,7 @@ def questions_of(chat: Path) -> Iterator[SourceQuestion]:
             raise Invalid(f"{file}: {ability} must be a list of questions")
         for number, item in enumerate(items):
             probe = parse_row(Probe, item, f"{file} {ability} {number}")
-            evidence = list(message_ids(probe.source_chat_ids))
+            evidence = list(flatten_ids(probe.source_chat_ids))
             yield SourceQuestion(
                 id=f"{chat.name}-{ability}-{number}",
                 conversation=chat.name,
@@ -84,12 +88,3 @@ def questions_of(chat: Path) -> Iterator[SourceQuestion]:
                 category=ability,
                 evidence=evidence,
             )
-
-
-def message_ids(value: Any) -> Iterator[str]:
-    """A number, or numbers in lists and named groups, as some abilities have them; abstention has none."""
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from message_ids(part)
-    elif value is not None:
-        yield str(value)

@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from lithify.errors import Invalid
+from lithify.events.turn import MAX_TEXT_CHARS
 
 Role = Literal["user", "assistant"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Conversation:
 
     id: str
     turns: tuple[DatasetTurn, ...]
+    cut_turns: int = 0  # longer than the gateway takes, and shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,26 @@ class Dataset:
     def turns(self) -> tuple[DatasetTurn, ...]:
         return tuple(turn for conversation in self.conversations for turn in conversation.turns)
 
+    @property
+    def cut_turns(self) -> int:
+        return sum(conversation.cut_turns for conversation in self.conversations)
+
+    def sample(self, questions: int) -> Self:
+        """Returns the same with so many of the questions, from the first to the last."""
+        return replace(self, questions=tuple(spread_evenly(self.questions, questions)))
+
     def first(self, conversations: int) -> Self:
         """The same without the later conversations."""
         kept = self.conversations[:conversations]
         names = {conversation.id for conversation in kept}
         questions = tuple(question for question in self.questions if question.conversation in names)
         return replace(self, conversations=kept, questions=questions)
+
+
+def spread_evenly(items: Sequence[T], count: int) -> Iterator[T]:
+    """Yields so many of the items, from the first to the last, without a draw."""
+    kept = min(count, len(items))
+    return (items[place * len(items) // kept] for place in range(kept))
 
 
 SECOND_MS = 1_000
@@ -120,18 +138,21 @@ def build_conversation(conversation: str, lines: Sequence[SourceTurn]) -> Conver
     spoken = [line for line in lines if line.text.strip()]
     _refuse_repeated(f"turn of {conversation}", [line.id for line in spoken])
     roles, prefixed = assign_roles([line.speaker for line in spoken])
+    texts = {line.id: f"{line.speaker}: {line.text}" if prefixed else line.text for line in spoken}
     turns = (
         DatasetTurn(
             event_id=qualify(conversation, line.id),
             session=qualify(conversation, line.session),
             role=roles[line.speaker],
-            text=f"{line.speaker}: {line.text}" if prefixed else line.text,
+            # One turn that the gateway refuses must not stop a run of thousands.
+            text=texts[line.id][:MAX_TEXT_CHARS],
             ts=ts,
             seq=seq,
         )
         for line, ts, seq in place_lines(spoken)
     )
-    return Conversation(conversation, tuple(turns))
+    cut_turns = sum(len(text) > MAX_TEXT_CHARS for text in texts.values())
+    return Conversation(conversation, tuple(turns), cut_turns)
 
 
 def build_question(asked: SourceQuestion, conversation: Conversation) -> EvidenceQuestion:

@@ -1,8 +1,10 @@
 """Reads benchmark files and their dates, and says exactly where one of them is malformed."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,6 +12,8 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lithify.errors import Invalid
+
+_NUMBER = re.compile(r"(\d+)")
 
 
 class FileRow(BaseModel):
@@ -34,9 +38,43 @@ def read_json(path: Path) -> Any:
 
 def read_rows(path: Path, row: type[R]) -> list[R]:
     """Reads the rows of a file with one JSON object a line; blank lines are skipped."""
+    return [parse_row(row, _parse_json(line, place), place) for place, line in _numbered_lines(path)]
+
+
+def read_json_lines(path: Path, most: int | None = None) -> list[Any]:
+    """Reads the values of a file with one a line, or so many of them; blank lines are skipped."""
+    return [_parse_json(line, place) for place, line in islice(_numbered_lines(path), most)]
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[str, bytes]]:
     lines = enumerate(read_bytes(path).splitlines(), 1)
-    where = ((f"{path} line {number}", line) for number, line in lines if line.strip())
-    return [parse_row(row, _parse_json(line, place), place) for place, line in where]
+    return ((f"{path} line {number}", line) for number, line in lines if line.strip())
+
+
+def list_files(path: Path, *suffixes: str) -> list[Path]:
+    """Returns the file itself, or those of a folder that end so; numbers in their names count as numbers."""
+    if not path.is_dir():
+        return [path]
+    found = [file for file in path.iterdir() if file.suffix in suffixes and file.is_file()]
+    return sorted(found, key=lambda file: [int(p) if p.isdigit() else p for p in _NUMBER.split(file.name)])
+
+
+def only_file(path: Path, matches: Callable[[Any], bool]) -> Path:
+    """Returns the file itself, or the one of a folder that matches. Raises Invalid unless there is just one."""
+    files = list_files(path, ".json")
+    fitting = files if files == [path] else [file for file in files if matches(read_json(file))]
+    if len(fitting) != 1:
+        raise Invalid(f"{path} holds {len(fitting)} files of this form; name one of them")
+    return fitting[0]
+
+
+def flatten_ids(value: Any) -> Iterator[str]:
+    """Yields a number, or the numbers in lists and named groups, as text."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from flatten_ids(part)
+    elif value is not None:
+        yield str(value)
 
 
 def read_list(path: Path, row: type[R]) -> list[R]:
@@ -75,6 +113,7 @@ FORMATS = (
     "%I:%M %p on %d %B, %Y",  # LoCoMo: 1:56 pm on 8 May, 2023
     "%Y/%m/%d (%a) %H:%M",  # LongMemEval: 2023/05/20 (Sat) 02:21
     "%B-%d-%Y",  # BEAM: March-15-2024
+    "%d.%m.%Y, %H:%M:%S",  # REALTALK: 29.12.2023, 16:05:31
 )
 
 

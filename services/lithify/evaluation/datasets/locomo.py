@@ -1,7 +1,7 @@
 """LoCoMo as its authors publish it: one JSON list of ten long conversations of two friends."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from lithify.errors import Invalid
 from lithify.evaluation.datasets.dataset import Dataset, SourceQuestion, SourceTurn, build_dataset
-from lithify.evaluation.datasets.files import FileRow, digest, parse_row, read_date, read_list
+from lithify.evaluation.datasets.files import FileRow, digest, only_file, parse_row, read_date, read_list
 from lithify.evaluation.datasets.prepared import with_caption
 
 CATEGORIES = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop", 5: "adversarial"}
@@ -38,7 +38,17 @@ class Sample(FileRow):
     qa: tuple[QuestionItem, ...] = Field(min_length=1)
 
 
-def load_locomo(path: Path) -> Dataset:
+def is_locomo(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], dict)
+        and {"conversation", "qa"} <= set(value[0])
+    )
+
+
+def load_locomo(source: Path) -> Dataset:
+    path = only_file(source, is_locomo)
     samples = read_list(path, Sample)
     lines = {sample.sample_id: list(spoken_lines(sample, path)) for sample in samples}
     if len(lines) < len(samples):
@@ -49,8 +59,7 @@ def load_locomo(path: Path) -> Dataset:
 
 def spoken_lines(sample: Sample, path: Path) -> Iterator[SourceTurn]:
     """Sessions in the order of their numbers; some of the release have a date but no turns."""
-    numbers = sorted(int(found[1]) for key in sample.conversation if (found := _SESSION.fullmatch(key)))
-    for number in numbers:
+    for number in session_numbers(sample.conversation):
         session = f"session_{number}"
         where = f"{path} sample {sample.sample_id} {session}"
         date = sample.conversation.get(f"{session}_date_time")
@@ -60,6 +69,10 @@ def spoken_lines(sample: Sample, path: Path) -> Iterator[SourceTurn]:
             said = parse_row(LocomoTurn, item, where)
             text = with_caption(said.text, said.blip_caption)
             yield SourceTurn(id=said.dia_id, session=session, speaker=said.speaker, text=text, at=read_date(date))
+
+
+def session_numbers(conversation: Iterable[str]) -> list[int]:
+    return sorted(int(found[1]) for key in conversation if (found := _SESSION.fullmatch(key)))
 
 
 def questions_of(sample: Sample) -> Iterator[SourceQuestion]:

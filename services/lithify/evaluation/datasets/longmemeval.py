@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from lithify.errors import Invalid
 from lithify.evaluation.datasets.dataset import Dataset, SourceQuestion, SourceTurn, build_dataset
-from lithify.evaluation.datasets.files import FileRow, digest, read_date, read_list
+from lithify.evaluation.datasets.files import FileRow, digest, only_file, read_date, read_list
 
 # The official retrieval score leaves these out: the right answer is that nothing is known.
 ABSTENTION = "_abs"
@@ -31,7 +32,12 @@ class Instance(FileRow):
         return zip(self.haystack_session_ids, self.haystack_dates, self.haystack_sessions, strict=True)
 
 
-def load_longmemeval(path: Path) -> Dataset:
+def is_longmemeval(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "haystack_sessions" in value[0]
+
+
+def load_longmemeval(source: Path) -> Dataset:
+    path = only_file(source, is_longmemeval)
     instances = read_list(path, Instance)
     for item in instances:
         refuse_uneven(item, path)
