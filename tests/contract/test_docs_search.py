@@ -10,13 +10,13 @@ import orjson
 import pytest
 import pytest_asyncio
 
-from lithify.docs.query import DocQuery, DocTrace
+from lithify.docs.query import FUSIONS, DocFusion, DocQuery, DocTrace, LegWeights
 from lithify.docs.search import NO_MODEL
+from lithify.docs.terms import QuestionTerms
 from lithify.embedding import Vectors
 from lithify.errors import Invalid, Unavailable
-from lithify.memory.ranking.fusion import Fusion
 from lithify.store import LEXICAL, Query, VectorStore
-from tests.contract.docs_parts import ACME, NOW_MS, REPO, TIDES, Desk, Fragile, open_desk, refs
+from tests.contract.docs_parts import ACME, NOW_MS, REPO, RIVAL, TIDES, Desk, Fragile, open_desk, refs
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
 
@@ -82,7 +82,7 @@ async def test_an_embedder_that_raises_leaves_the_answer_of_the_words_and_its_re
     desk.embedder.failure = RuntimeError("the model broke")
     await desk.put("late.md", "# Late crane\n\nNot embedded.\n")
     assert await desk.embed() == {"embedded": 0, "remaining": 1}
-    for fusion in ("rrf", "weighted"):
+    for fusion in FUSIONS:
         by_words = await desk.find("crane", mode="lexical", fusion=fusion)
         failing = await desk.find("crane", fusion=fusion)
         assert refs(failing) == refs(by_words)
@@ -174,8 +174,8 @@ async def test_both_lists_are_asked_for_four_times_the_results_at_the_same_time(
     assert found.trace.vector.hits
 
 
-@pytest.mark.parametrize("fusion", ["rrf", "weighted"])
-async def test_hits_of_the_words_alone_survive_fusion_decay_and_variety(desk: Desk, fusion: Fusion) -> None:
+@pytest.mark.parametrize("fusion", FUSIONS)
+async def test_hits_of_the_words_alone_survive_fusion_decay_and_variety(desk: Desk, fusion: DocFusion) -> None:
     """spec 10.10"""
     await desk.put("2023-11-01/only-words.md", "# Zebra mussels\n\nScrape the hull.\n")
     found = await desk.find("zebra mussels", fusion=fusion, decay=True, mmr=True)
@@ -215,9 +215,9 @@ async def test_repositories_and_kinds_narrow_the_search(desk: Desk) -> None:
     assert refs(await desk.find("crane", repos=("annex",), kinds=("log",))) == []
 
 
-@pytest.mark.parametrize("fusion", ["rrf", "weighted"])
+@pytest.mark.parametrize("fusion", FUSIONS)
 async def test_a_receipt_replays_to_the_same_ids_and_scores_until_the_corpus_changes(
-    desk: Desk, fusion: Fusion
+    desk: Desk, fusion: DocFusion
 ) -> None:
     """spec 10.15"""
     found = await desk.find("crane certificate pump", fusion=fusion, decay=True, half_life_days=90.0, mmr=True)
@@ -232,6 +232,31 @@ async def test_a_receipt_replays_to_the_same_ids_and_scores_until_the_corpus_cha
     assert "results were" in other.differences[0]
 
 
+async def test_a_receipt_of_an_earlier_release_is_read_and_replays_by_its_own_fusion(desk: Desk) -> None:
+    found = await desk.find("crane", fusion="rrf")
+    old = {name: value for name, value in found.trace.as_json().items() if name not in ("terms", "weights")}
+    replay = await desk.search(desk.embedder).replay(ACME, DocTrace.from_json(orjson.loads(orjson.dumps(old))))
+    assert replay.same
+    assert replay.found.trace.query.fusion == "rrf"
+
+
+async def test_a_replay_says_that_other_tenants_changed_the_rarity_of_words(desk: Desk) -> None:
+    found = await desk.find("crane", mode="lexical")
+    await desk.put("cranes.md", "# Cranes\n\nA crane, another crane, and a third crane.\n", RIVAL)
+    replay = await desk.search(desk.embedder).replay(ACME, found.trace)
+    assert (replay.same, replay.corpus_same) == (False, True)
+    assert "others wrote meanwhile" in replay.differences[-1]
+    assert refs(replay.found) == refs(found)
+
+
+async def test_a_name_is_found_where_it_stands_though_others_are_nearer(desk: Desk) -> None:
+    found = await desk.find("What is wrong with the gate when ERR_TIDE_GAP is told?")
+    assert "#errors" in refs(found)[0]
+    assert found.trace.terms.exact == ("ERR_TIDE_GAP",)
+    assert found.trace.weights is not None
+    assert 0.0 < found.trace.weights.meaning < 0.3
+
+
 async def test_the_receipt_shows_both_lists_the_ranking_and_the_conditions(desk: Desk) -> None:
     await desk.holdings.set_version(ACME, REPO, "9fceb02")
     found = await desk.find("crane of quay")
@@ -243,7 +268,9 @@ async def test_the_receipt_shows_both_lists_the_ranking_and_the_conditions(desk:
     assert [one.rank for one in trace.lexical.hits] == [*range(1, len(trace.lexical.hits) + 1)]
     assert trace.vector.hits[0].score >= trace.vector.hits[-1].score
     first = trace.fused[0]
-    assert first.fused == pytest.approx(first.lexical + first.vector)
+    assert trace.terms == QuestionTerms(plain=2)
+    assert trace.weights == LegWeights(0.7, 0.3, desk.embedder.manifest.background.questions)
+    assert first.fused == pytest.approx(0.7 * first.lexical + 0.3 * first.vector)
     assert [(one.ref, one.text) for one in trace.final] == [
         (hit.chunk.record_ref, hit.chunk.text) for hit in found.hits
     ]

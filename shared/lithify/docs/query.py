@@ -12,15 +12,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from lithify.docs.sources import DocKind, checked_kind, checked_repo
 from lithify.docs.space import CorpusState
+from lithify.docs.terms import NO_TERMS, QuestionTerms
 from lithify.errors import Invalid
 from lithify.memory.ranking.duplicates import RELEVANCE_SHARE
-from lithify.memory.ranking.fusion import DEFAULT_WEIGHTS, Fusion
+from lithify.memory.ranking.fusion import DEFAULT_WEIGHTS
 from lithify.memory.ranking.recency import HALF_LIFE_DAYS
 
 SearchMode = Literal["fused", "lexical", "dense"]
+DocFusion = Literal["adaptive", "rrf", "weighted"]
 
 MODES: Final[tuple[SearchMode, ...]] = get_args(SearchMode)
-FUSIONS: Final[tuple[Fusion, ...]] = get_args(Fusion)
+FUSIONS: Final[tuple[DocFusion, ...]] = get_args(DocFusion)
+DEFAULT_FUSION: Final = "adaptive"
 MAX_TEXT: Final = 32_768
 MAX_LIMIT: Final = 100
 MAX_MULTIPLIER: Final = 16
@@ -31,6 +34,7 @@ TRACE_KIND: Final = "docs"
 class DocQuery:
     """No `repos` and no `kinds` mean all. Raises Invalid for a value out of its range.
 
+    `fusion` is by what the question is made of (`adaptive`), by ranks (`rrf`), or by fixed weights (`weighted`).
     `decay` halves the score of dated documents every `half_life_days`; `mmr` trades relevance (share `lambda_`) against
     repetition and ends below `threshold`; `weights` are those of meaning and words in the weighted fusion.
     """
@@ -40,7 +44,7 @@ class DocQuery:
     kinds: tuple[DocKind, ...] = ()
     limit: int = 6
     mode: SearchMode = "fused"
-    fusion: Fusion = "rrf"
+    fusion: DocFusion = DEFAULT_FUSION
     weights: tuple[float, float] = DEFAULT_WEIGHTS
     multiplier: int = 4
     decay: bool = False
@@ -92,6 +96,15 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class LegWeights:
+    """Says what each list counts with in the adaptive fusion; meaning begins to count at the cosine `level`."""
+
+    words: float
+    meaning: float
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredChunk:
     """One fused candidate: `score` is `fused` times `decay`; `lexical` and `vector` are what the lists gave to it."""
 
@@ -117,7 +130,10 @@ class PickedChunk:
 
 @dataclass(frozen=True, slots=True)
 class DocTrace:
-    """Explains one answer. `timings` are in ms and the only part that differs when the same is asked again."""
+    """Explains one answer. `timings` are in ms and the only part that differs when the same is asked again.
+
+    `terms` are what the question is made of, `weights` what followed from it; None where another fusion was chosen.
+    """
 
     query: DocQuery
     now_ms: int
@@ -128,6 +144,8 @@ class DocTrace:
     fused: tuple[ScoredChunk, ...]
     final: tuple[PickedChunk, ...]
     timings: Mapping[str, float]
+    terms: QuestionTerms = NO_TERMS
+    weights: LegWeights | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": TRACE_KIND, **asdict(self)}

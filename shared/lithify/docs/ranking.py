@@ -2,19 +2,68 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import partial
+from typing import Final
 
 from lithify.docs.document import Chunk
-from lithify.docs.query import DocQuery, Leg, LegHit, PickedChunk, ScoredChunk
+from lithify.docs.query import DocQuery, Leg, LegHit, LegWeights, PickedChunk, ScoredChunk
+from lithify.docs.terms import QuestionTerms
 from lithify.memory.ranking.duplicates import Passage, diversify, relative_relevance
-from lithify.memory.ranking.fusion import RRF_LIMIT, Fused, RankedHit, fuse_ranks, fuse_weighted
+from lithify.memory.ranking.fusion import (
+    RRF_LIMIT,
+    Fused,
+    RankedHit,
+    ScaledList,
+    fuse_ranks,
+    fuse_scaled,
+    fuse_weighted,
+)
 from lithify.memory.ranking.recency import decay_factor
+from lithify.memory.vectors.background import relatedness
+
+# Meaning's share of the weight in a question without names; names take theirs of it away. Words have the rest.
+MEANING: Final = 0.3
+# What a word scores that one piece in 1,600 has; a rarer one counts for more than its share.
+RARE: Final = 7.0
 
 
-def fuse_legs(query: DocQuery, lexical: Leg, vector: Leg) -> tuple[Fused, ...]:
+def weigh_legs(terms: QuestionTerms, lexical: Leg, vector: Leg, level: float) -> LegWeights:
+    """Decides what each list counts with; one that could not be had, or was not asked for, leaves all to the other."""
+    meaning = MEANING * (1.0 - terms.exact_share)
+    if vector.absent is not None:
+        meaning = 0.0
+    elif lexical.absent is not None:
+        meaning = 1.0
+    return LegWeights(1.0 - meaning, meaning, level)
+
+
+def fuse_legs(
+    query: DocQuery, lexical: Leg, vector: Leg, terms: QuestionTerms, weights: LegWeights | None
+) -> tuple[Fused, ...]:
     """Fuses two lists; one that could not be had, or was not asked for, leaves all to the other one."""
+    if weights is not None:
+        return fuse_scaled(
+            ScaledList(_hits(lexical), partial(scale_words, terms=terms), len(lexical.hits) >= query.depth),
+            # Only what is not embedded yet is missing in a list that is not cut, and nobody knows what it means.
+            ScaledList(_hits(vector), partial(relatedness_above, level=weights.level), is_cut=True),
+            (weights.meaning, weights.words),
+        )[: max(RRF_LIMIT, query.depth)]
     if query.fusion == "weighted":
         return fuse_weighted(_hits_or_none(lexical), _hits_or_none(vector), query.weights)
     return fuse_ranks(_hits(lexical), _hits(vector), max(RRF_LIMIT, query.limit))
+
+
+def scale_words(score: float, terms: QuestionTerms) -> float:
+    """Returns how much of the question a piece holds, rare words above all: 1 is all of it.
+
+    The square, because half of the words are less than half of the evidence: common ones meet by chance.
+    """
+    return (score / (RARE * max(terms.weight, 1.0))) ** 2
+
+
+def relatedness_above(cosine: float, level: float) -> float:
+    """Returns 0 for all that is no nearer than unrelated texts are, 1 for what means the same."""
+    return max(relatedness(cosine, level), 0.0)
 
 
 def apply_decay(

@@ -9,9 +9,10 @@ from functools import partial
 from typing import Final
 
 from lithify.docs.document import Chunk, Lines, RepoDocument
-from lithify.docs.query import DocQuery, DocTrace, Leg, PickedChunk, ScoredChunk
-from lithify.docs.ranking import apply_decay, fuse_legs, pick_chunks, rank_scores
+from lithify.docs.query import DocQuery, DocTrace, Leg, LegWeights, PickedChunk, ScoredChunk
+from lithify.docs.ranking import apply_decay, fuse_legs, pick_chunks, rank_scores, weigh_legs
 from lithify.docs.space import COLLECTION, CorpusState, Space, read_corpus
+from lithify.docs.terms import QuestionTerms, read_terms
 from lithify.docs.wording import query_vector
 from lithify.docs.writing import document_id
 from lithify.embedding import Embedder
@@ -93,14 +94,17 @@ class DocSearch:
         started = time.perf_counter()
         patience = PATIENCE_S if deadline_s is None else deadline_s
         tenant = TenantScope(scope.tenant)
+        # On the loop, as the words below: it takes a millisecond, and the threads may be busy with a model that hangs.
+        terms = read_terms(query.text, self.analyser)
         lexical, vector, corpus = await asyncio.gather(
-            self._by_words(tenant, query), self._by_meaning(tenant, query, patience), self._corpus(tenant)
+            self._by_words(tenant, query, terms), self._by_meaning(tenant, query, patience), self._corpus(tenant)
         )
         chunks = {**vector.chunks, **lexical.chunks}
         failed = lexical.error or vector.error
         if failed is not None and not chunks and (lexical.leg.absent and vector.leg.absent):
             raise failed
-        ranked = apply_decay(query, fuse_legs(query, lexical.leg, vector.leg), chunks, now_ms)
+        weights = self._weigh(query, terms, lexical.leg, vector.leg)
+        ranked = apply_decay(query, fuse_legs(query, lexical.leg, vector.leg, terms, weights), chunks, now_ms)
         final = pick_chunks(query, ranked, lambda ref: chunks[ref].text)
         hits = await self._locate(tenant, final, ranked, chunks)
         timings = {"lexical": lexical.ms, "vector": vector.ms, "total": _since(started)}
@@ -114,6 +118,8 @@ class DocSearch:
             fused=ranked,
             final=final,
             timings=timings,
+            terms=terms,
+            weights=weights,
         )
         return DocResults(hits, trace)
 
@@ -124,13 +130,18 @@ class DocSearch:
         corpus_same = trace.corpus.generation == again.trace.corpus.generation
         return Replay(again, not differences, corpus_same, differences)
 
-    async def _by_words(self, scope: TenantScope, query: DocQuery) -> _Answer:
+    def _weigh(self, query: DocQuery, terms: QuestionTerms, lexical: Leg, vector: Leg) -> LegWeights | None:
+        if query.fusion != "adaptive":
+            return None
+        level = 0.0 if self.embedder is None else self.embedder.manifest.background.questions
+        return weigh_legs(terms, lexical, vector, level)
+
+    async def _by_words(self, scope: TenantScope, query: DocQuery, terms: QuestionTerms) -> _Answer:
         if query.mode == "dense":
             return _Answer(Leg(absent=NOT_ASKED), {}, 0.0)
         started = time.perf_counter()
         try:
-            # On the loop: it takes a millisecond, and the threads may be busy with a model that hangs.
-            words = query_vector(query.text, self.analyser)
+            words = query_vector(query.text, self.analyser, terms.exact)
             if not words.indices:
                 return _Answer(Leg(), {}, _since(started))
             return await self._ask_list(scope, query, LEXICAL, words, started=started)
@@ -211,11 +222,21 @@ def list_differences(then: DocTrace, now: DocTrace) -> list[str]:
     for name, one, other in (("words", then.lexical, now.lexical), ("meaning", then.vector, now.vector)):
         if one.absent != other.absent:
             differences.append(f"{name}: {one.absent or 'answered'} then, {other.absent or 'answered'} now")
+    if then.weights != now.weights:
+        differences.append(f"the lists were weighed by {then.weights}, and are by {now.weights}")
     before = [(one.ref, one.score) for one in then.final]
     after = [(one.ref, one.score) for one in now.final]
     if before != after:
         differences.append(f"results were {before}, and are {after}")
+    if before != after and then.corpus.generation == now.corpus.generation and has_other_scores(then, now):
+        differences.append("words: their rarity is that of all tenants together, and others wrote meanwhile")
     return differences
+
+
+def has_other_scores(then: DocTrace, now: DocTrace) -> bool:
+    """Says whether a piece that the list of words held both times scored differently in it."""
+    known = {one.ref: one.score for one in then.lexical.hits}
+    return any(known.get(one.ref, one.score) != one.score for one in now.lexical.hits)
 
 
 def _question(text: str, embedder: Embedder) -> Vector:

@@ -1,13 +1,14 @@
 """The words by which a chunk is found: its own, those of its place, and other ways to write its dates and names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Final
 
 from lithify.docs.document import Chunk
 from lithify.docs.outline import front_matter
-from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.docs.terms import EXACT_WEIGHT
+from lithify.memory.lexical.analyser import LexicalAnalyser, token_index
 from lithify.memory.ranking.recency import date_in_path
 from lithify.store import SparseVector
 
@@ -49,10 +50,15 @@ def chunk_vector(chunk: Chunk, analyser: LexicalAnalyser) -> SparseVector:
     return SparseVector(tuple(indices), tuple(values))
 
 
-def query_vector(text: str, analyser: LexicalAnalyser) -> SparseVector:
-    """Makes the sparse vector of a question; nothing in the text is syntax: it is words, or nothing."""
+def query_vector(text: str, analyser: LexicalAnalyser, exact: Iterable[str] = ()) -> SparseVector:
+    """Makes the sparse vector of a question; nothing in the text is syntax: it is words, or nothing.
+
+    The names in `exact` weigh more than other words, each as a whole: its parts are words like all others.
+    """
     indices, values = analyser.query_vector(text, synonyms(text, analyser))
-    return SparseVector(tuple(indices), tuple(values))
+    whole = {token_index(token) for name in exact for token in analyser.tokens(name)[:1]}
+    weights = (EXACT_WEIGHT if index in whole else value for index, value in zip(indices, values, strict=True))
+    return SparseVector(tuple(indices), tuple(weights))
 
 
 def synonyms(text: str, analyser: LexicalAnalyser) -> list[str]:

@@ -5,8 +5,9 @@ from datetime import date
 import pytest
 
 from lithify.docs.document import Chunk
+from lithify.docs.terms import EXACT_WEIGHT
 from lithify.docs.wording import chunk_vector, dates_in, query_vector, synonyms, ts_hint
-from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.lexical.analyser import LexicalAnalyser, token_index
 
 ANALYSER = LexicalAnalyser()
 DAY = date(2023, 10, 5)
@@ -88,3 +89,11 @@ def test_the_place_of_a_chunk_counts_as_its_words() -> None:
 @pytest.mark.parametrize("question", ["", " ", '"', "*", "( )", "\x00"])
 def test_a_question_without_words_asks_for_nothing(question: str) -> None:
     assert query_vector(question, ANALYSER).indices == ()
+
+
+def test_a_name_weighs_more_than_its_parts_and_other_words() -> None:
+    vector = query_vector("which pump calls valve_guard", ANALYSER, exact=("valve_guard",))
+    weights = dict(zip(vector.indices, vector.values, strict=True))
+    assert weights.pop(token_index("valve_guard")) == EXACT_WEIGHT
+    assert weights.keys() >= {token_index(token) for token in ANALYSER.tokens("valve guard pump")}
+    assert set(weights.values()) == {1.0}

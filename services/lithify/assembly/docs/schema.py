@@ -7,14 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from lithify.assembly.schema import DeadlineMs, Now, QueryText
 from lithify.docs.document import RepoDocument
 from lithify.docs.holdings import LocatedChunk
-from lithify.docs.query import MAX_LIMIT, MAX_MULTIPLIER, DocQuery, SearchMode
+from lithify.docs.query import DEFAULT_FUSION, MAX_LIMIT, MAX_MULTIPLIER, DocFusion, DocQuery, SearchMode
 from lithify.docs.search import DocHit
 from lithify.docs.sources import MAX_CHARS, MAX_PATH, MAX_REPO, DocKind, DocSource, SourceKind
 from lithify.docs.space import RepoSummary
 from lithify.docs.trust import Ruling, Trust
 from lithify.docs.writing import DocChange
 from lithify.events.turn import Identifier
-from lithify.memory.ranking.fusion import Fusion
 
 MAX_BATCH = 512
 MAX_REPOS = 64
@@ -162,7 +161,9 @@ class DocSearchRequest(BaseModel):
     kinds: tuple[DocKind, ...] = Field((), max_length=16, description="None means all.")
     limit: int = Field(6, ge=1, le=MAX_LIMIT)
     mode: SearchMode = "fused"
-    fusion: Fusion = Field("rrf", description="By ranks, or by weighted scores.")
+    fusion: DocFusion = Field(
+        DEFAULT_FUSION, description="By what the question is made of, by ranks, or by weighted scores."
+    )
     vector_weight: float = Field(0.7, ge=0, le=1, description="Of meaning in the weighted fusion; words have the rest.")
     multiplier: int = Field(4, ge=1, le=MAX_MULTIPLIER, description="Candidates each list is asked for, times `limit`.")
     decay: bool = Field(False, description="Whether dated documents lose weight with age.")

@@ -62,7 +62,7 @@ def search(
     repo: Annotated[list[str] | None, typer.Option(help="Only this repository; may be repeated.")] = None,
     limit: Annotated[int, typer.Option(help="How many hits.")] = 6,
     mode: Annotated[str, typer.Option(help="fused, lexical or dense.")] = "fused",
-    fusion: Annotated[str, typer.Option(help="rrf or weighted.")] = "rrf",
+    fusion: Annotated[str, typer.Option(help="adaptive, rrf or weighted.")] = "adaptive",
     decay: Annotated[bool, typer.Option(help="Let dated documents lose weight with age.")] = False,
     mmr: Annotated[bool, typer.Option(help="Prefer variety.")] = False,
     url: Url = None,

@@ -1,6 +1,6 @@
 """Merges a lexical and a vector result list: into one ranking (spec 10 §5), or into those worth a closer look."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,26 +30,32 @@ class Fused:
     vector_rank: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ScaledList:
+    """Holds a list, best first, with the scale on which its scores can be compared with those of another list.
+
+    `scale` never falls as scores rise. A list that `is_cut` ends where its limit was: what it does not hold may score
+    up to its last place, and counts so. What a whole list does not hold scores nothing.
+    """
+
+    hits: Sequence[RankedHit]
+    scale: Callable[[float], float]
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """Holds what a list says of each key, and of those that it does not hold."""
+
+    ranks: Mapping[str, int]
+    by_key: Mapping[str, float]
+    unlisted: float = 0.0
+
+
 def fuse_ranks(lexical: Iterable[RankedHit], vector: Iterable[RankedHit], limit: int = RRF_LIMIT) -> tuple[Fused, ...]:
     """Sums 1 / (60 + rank) over the lists (reciprocal rank fusion); only positions count."""
-    lexical_ranks = _ranks(_best_first(lexical))
-    vector_ranks = _ranks(_best_first(vector))
-
-    def fuse(key: str) -> Fused:
-        lexical_rank = lexical_ranks.get(key)
-        vector_rank = vector_ranks.get(key)
-        by_words = _reciprocal(lexical_rank)
-        by_meaning = _reciprocal(vector_rank)
-        return Fused(
-            key=key,
-            score=by_words + by_meaning,
-            lexical=by_words,
-            vector=by_meaning,
-            lexical_rank=lexical_rank,
-            vector_rank=vector_rank,
-        )
-
-    return _sort_fused(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())[: max(limit, 0)]
+    words, meaning = (_reciprocals(_ranks(_best_first(hits)), RRF_CONSTANT) for hits in (lexical, vector))
+    return _merge(words, meaning, (1.0, 1.0))[: max(limit, 0)]
 
 
 def fuse_weighted(
@@ -61,26 +67,45 @@ def fuse_weighted(
 
     ``None`` is a list that could not be had: the other one then counts alone. An empty list is an answer.
     """
-    vector_weight, lexical_weight = _available_weights(lexical is None, vector is None, weights)
-    lexical_ranks = _ranks(_best_first(lexical or ()))
-    vector_hits = _best_first(vector or ())
-    vector_ranks = _ranks(vector_hits)
-    cosines = _relative_cosines(vector_hits)
+    words = _reciprocals(_ranks(_best_first(lexical or ())))
+    cosines = _best_first(vector or ())
+    meaning = _Values(_ranks(cosines), _relative_cosines(cosines))
+    return _merge(words, meaning, _available_weights(lexical is None, vector is None, weights))
+
+
+def fuse_scaled(lexical: ScaledList, vector: ScaledList, weights: tuple[float, float]) -> tuple[Fused, ...]:
+    """Mixes scores on scales that can be compared; ``weights`` are of vector and lexical."""
+    return _merge(_scaled_values(lexical), _scaled_values(vector), weights)
+
+
+def _scaled_values(scaled: ScaledList) -> _Values:
+    ordered = _best_first(scaled.hits)
+    by_key = {hit.key: scaled.scale(hit.score) for hit in ordered}
+    return _Values(_ranks(ordered), by_key, min(by_key.values(), default=0.0) if scaled.is_cut else 0.0)
+
+
+def _reciprocals(ranks: Mapping[str, int], constant: int = 0) -> _Values:
+    return _Values(ranks, {key: 1.0 / (constant + rank) for key, rank in ranks.items()})
+
+
+def _merge(lexical: _Values, vector: _Values, weights: tuple[float, ...]) -> tuple[Fused, ...]:
+    """Adds up the weighted values of every key; equal sums go to the better lexical rank, vector rank and key."""
+    vector_weight, lexical_weight = weights
 
     def fuse(key: str) -> Fused:
-        rank = lexical_ranks.get(key)
-        by_words = 1.0 / rank if rank else 0.0
-        cosine = cosines.get(key, 0.0)
+        by_words = lexical.by_key.get(key, lexical.unlisted)
+        by_meaning = vector.by_key.get(key, vector.unlisted)
         return Fused(
             key=key,
-            score=vector_weight * cosine + lexical_weight * by_words,
+            score=vector_weight * by_meaning + lexical_weight * by_words,
             lexical=by_words,
-            vector=cosine,
-            lexical_rank=rank,
-            vector_rank=vector_ranks.get(key),
+            vector=by_meaning,
+            lexical_rank=lexical.ranks.get(key),
+            vector_rank=vector.ranks.get(key),
         )
 
-    return _sort_fused(fuse(key) for key in lexical_ranks.keys() | vector_ranks.keys())
+    fused = map(fuse, lexical.ranks.keys() | vector.ranks.keys())
+    return tuple(sorted(fused, key=lambda f: (-f.score, _place(f.lexical_rank), _place(f.vector_rank), f.key)))
 
 
 def _best_first(hits: Iterable[RankedHit]) -> list[RankedHit]:
@@ -97,10 +122,6 @@ def _ranks(hits: Sequence[RankedHit]) -> dict[str, int]:
     return {hit.key: rank for rank, hit in enumerate(hits, start=1)}
 
 
-def _reciprocal(rank: int | None) -> float:
-    return 0.0 if rank is None else 1.0 / (RRF_CONSTANT + rank)
-
-
 def _relative_cosines(hits: Sequence[RankedHit]) -> Mapping[str, float]:
     best = hits[0].score if hits else 0.0
     if best <= 0.0:
@@ -114,10 +135,6 @@ def _available_weights(no_lexical: bool, no_vector: bool, weights: tuple[float, 
     if no_lexical:
         return 1.0, 0.0
     return convex(weights, DEFAULT_WEIGHTS)
-
-
-def _sort_fused(fused: Iterable[Fused]) -> tuple[Fused, ...]:
-    return tuple(sorted(fused, key=lambda f: (-f.score, _place(f.lexical_rank), _place(f.vector_rank), f.key)))
 
 
 def _place(rank: int | None) -> float:

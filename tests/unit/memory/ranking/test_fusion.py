@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lithify.memory.ranking.duplicates import Passage, diversify, relative_relevance
-from lithify.memory.ranking.fusion import Fused, RankedHit, fuse_ranks, fuse_weighted, relative_scores, shortlist
+from lithify.memory.ranking.fusion import (
+    Fused,
+    RankedHit,
+    ScaledList,
+    fuse_ranks,
+    fuse_scaled,
+    fuse_weighted,
+    relative_scores,
+    shortlist,
+)
 from lithify.memory.ranking.recency import date_in_path, decay_factor
 
 
@@ -37,6 +46,11 @@ def scores(fused: tuple[Fused, ...]) -> dict[str, float]:
     return {f.key: f.score for f in fused}
 
 
+def scaled(hits: list[RankedHit], *, is_cut: bool = True) -> ScaledList:
+    """On a scale that squares what is above 0."""
+    return ScaledList(hits, lambda score: max(score, 0.0) ** 2, is_cut)
+
+
 def test_rank_fusion_of_the_worked_ranks() -> None:
     """spec 10.6"""
     both_first = fuse_ranks(hits("a"), hits("a"))
@@ -54,8 +68,10 @@ def test_fusion_does_not_depend_on_the_order_of_its_input(
 ) -> None:
     """spec 10.6"""
     ranks, weighted = fuse_ranks(lexical, vector), fuse_weighted(lexical, vector)
+    mixed = fuse_scaled(scaled(lexical), scaled(vector), (0.5, 0.5))
     random.shuffle(lexical)
     random.shuffle(vector)
+    assert fuse_scaled(scaled(lexical), scaled(vector), (0.5, 0.5)) == mixed
     assert fuse_ranks(lexical, vector) == ranks
     assert fuse_weighted(lexical, vector) == weighted
 
@@ -111,6 +127,25 @@ def test_an_unavailable_list_leaves_the_whole_weight_to_the_other() -> None:
 
 def test_an_empty_list_is_an_answer_and_keeps_its_weight() -> None:
     assert scores(fuse_weighted([], [RankedHit("a", 0.8)])) == {"a": pytest.approx(0.7)}
+
+
+def test_scaled_scores_are_mixed_and_keep_the_places_of_their_lists() -> None:
+    lexical = [RankedHit("a", 0.5), RankedHit("b", -0.1), RankedHit("c", -0.2)]
+    fused = fuse_scaled(scaled(lexical), scaled([RankedHit("b", 1.0)], is_cut=False), (0.4, 0.6))
+    assert [(f.key, f.score, f.lexical_rank, f.vector_rank) for f in fused] == [
+        ("b", pytest.approx(0.4), 2, 1),
+        ("a", pytest.approx(0.15), 1, None),
+        ("c", 0.0, 3, None),
+    ]
+
+
+def test_what_a_cut_list_does_not_hold_counts_as_its_last() -> None:
+    lists = [RankedHit("a", 1.0), RankedHit("b", 0.5)], [RankedHit("c", 1.0)]
+    cut = fuse_scaled(scaled(lists[0]), scaled(lists[1]), (0.5, 0.5))
+    whole = fuse_scaled(scaled(lists[0], is_cut=False), scaled(lists[1], is_cut=False), (0.5, 0.5))
+    assert scores(cut) == pytest.approx({"a": 1.0, "b": 0.625, "c": 0.625})
+    assert scores(whole) == pytest.approx({"a": 0.5, "b": 0.125, "c": 0.5})
+    assert fuse_scaled(scaled([]), scaled([]), (0.5, 0.5)) == ()
 
 
 def test_weights_are_clamped_and_renormalised() -> None:
