@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
+from lithify.memory.guidance.foreign import is_foreign_instruction, is_general_foreign_instruction
 from lithify.memory.guidance.grammar import LANGUAGES, InstructionGrammar, load_instructions
+from lithify.memory.languages import Language, find_foreign_readings
 from lithify.memory.sentences import QUOTATION, is_question, leave_out_quotations, split_sentences
 
 # Longer texts are pastes: what they say is seldom meant for the reader.
@@ -43,7 +45,9 @@ class Instruction(NamedTuple):
 
 def is_standing_instruction(text: str) -> bool:
     """Tells whether some sentence of the text asks for something from now on."""
-    return any(True for language in LANGUAGES for _ in find_in_language(text, load_instructions(language)))
+    if any(True for language in LANGUAGES for _ in find_in_language(text, load_instructions(language))):
+        return True
+    return is_foreign_instruction(text, _foreign_readings(text))
 
 
 def is_general_instruction(text: str) -> bool:
@@ -51,11 +55,16 @@ def is_general_instruction(text: str) -> bool:
 
     It is about how to speak, and names neither an occasion nor a matter.
     """
-    return any(
+    is_general = any(
         grammar.general.search(found.sentence) and not grammar.limited.search(found.sentence)
         for grammar in map(load_instructions, LANGUAGES)
         for found in find_in_language(text, grammar)
     )
+    return is_general or is_general_foreign_instruction(text, _foreign_readings(text))
+
+
+def _foreign_readings(text: str) -> tuple[Language, ...]:
+    return find_foreign_readings(text) if len(text) <= MAX_CHARACTERS else ()
 
 
 def find_in_language(text: str, grammar: InstructionGrammar) -> Iterator[Instruction]:

@@ -1,5 +1,12 @@
 """Languages as data: their words, dates and cues in one file each, and telling which one a text is in."""
 
+from lithify.memory.languages.cue_search import (
+    ends_like_question,
+    find_foreign_readings,
+    find_readings,
+    finds_cue,
+)
+from lithify.memory.languages.dates import names_month_of_year, take_dates
 from lithify.memory.languages.detection import (
     LanguageDetector,
     detect_foreign,
@@ -17,14 +24,20 @@ __all__ = [
     "LanguageDetector",
     "detect_foreign",
     "detect_language",
+    "ends_like_question",
     "english_month",
+    "find_foreign_readings",
     "find_months",
+    "find_readings",
+    "finds_cue",
     "fold_accents",
     "is_foreign",
     "load_detector",
     "load_languages",
     "names_month",
+    "names_month_of_year",
     "normalise",
     "normalise_arabic",
     "read_languages",
+    "take_dates",
 ]

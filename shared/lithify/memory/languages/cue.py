@@ -11,6 +11,8 @@ Spacing = Literal["words", "endings", "none"]
 
 _COMMA: Final = re.compile(r",(?!\d*\})")  # not that of a repetition: \d{1,3}
 _LETTER: Final = rf"[\w{MARKS}]"
+_LETTERS: Final = f"{_LETTER}{{0,40}}"  # bounded, so that no text without blanks can make matching slow
+_GAP: Final = r"(?:[^\s!?]{1,40}\s){0,8}"  # up to eight words
 _NOT_INSIDE: Final = rf"(?<!{_LETTER})"
 _NOT_BEFORE: Final = rf"(?!{_LETTER})"
 
@@ -24,8 +26,9 @@ def split_phrases(text: str) -> tuple[str, ...]:
 def compile_phrases(phrases: Iterable[str], spacing: Spacing, clitics: Sequence[str] = ()) -> re.Pattern[str] | None:
     """Compiles phrases for texts that went through `normalise`; None if there is none.
 
-    A phrase is found as written and without its accents. `*` stands for any letters of one word, a group
-    `(?:a|b)` for one of several words. Raises re.error for a phrase that is no pattern.
+    A phrase is found as written and without its accents. `*` stands for any letters of one word, `…` for up to eight
+    words, a group `(?:a|b)` for one of several words; a blank before `?` may be missing. Raises re.error for a phrase
+    that is no pattern.
     """
     written = [form for phrase in phrases for form in _spell(phrase)]
     if not written:
@@ -44,4 +47,6 @@ def _spell(phrase: str) -> tuple[str, str]:
 
 
 def _translate(phrase: str) -> str:
-    return phrase.replace(".", r"\.").replace("*", f"{_LETTER}*").replace(" ", r"\s{1,4}")
+    spread = phrase.replace("... ", _GAP)  # as `normalise` writes the mark of an omission
+    plain = spread.replace(".", r"\.").replace("*", _LETTERS)
+    return plain.replace(" ?", r"\s{0,4}").replace(" ", r"\s{1,4}")

@@ -21,6 +21,7 @@ FEW: Final = 3  # words in which one of the language is enough, if it is long
 LONG: Final = 4
 LETTER: Final = 1.0  # what a letter counts that few languages write
 _POSSIBLE: Final = 0.5  # of the best score makes a language possible
+SHORT: Final = 200  # characters up to which a text may be in a language it hardly tells
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
@@ -73,6 +74,31 @@ class LanguageDetector:
         scores = self._score(text, set(words), script)
         best = max(scores.values(), default=0.0)
         return tuple(one for one, score in scores.items() if one.code != ENGLISH and score >= _POSSIBLE * best)
+
+    def find_readings(self, text: str) -> tuple[Language, ...]:
+        """Returns the languages in which the cues of a text are to be read, the likeliest first.
+
+        A language that is sure is read alone: the German "was" is no English verb. One of another script is read beside
+        English, in whose letters its English words stand. A short text of unsure language is read in all it may be in.
+        """
+        words = _cut_words(text)
+        language = self.detect_words(text, words)
+        english = () if self._english is None else (self._english,)
+        if language is None:
+            return self._guess_readings(text, set(words)) if len(text) <= SHORT else english
+        if language is self._english or language.scripts[0] == LATIN:
+            return (language,)
+        return (language, *english)
+
+    def _guess_readings(self, text: str, seen: set[str]) -> tuple[Language, ...]:
+        """Returns English and the languages that a short text may be in; English not where another is far likelier."""
+        scores = self._score(text, seen, find_script(text) or "")
+        best = max(scores.values(), default=0.0)
+        english = 0.0 if self._english is None else scores.pop(self._english, 0.0)
+        possible = tuple(one for one, score in scores.items() if score >= _POSSIBLE * best)
+        if self._english is None or (possible and best >= LEAST and best >= MARGIN * english):
+            return possible
+        return (self._english, *possible)
 
     def _score(self, text: str, seen: set[str], script: str) -> dict[Language, float]:
         scores: defaultdict[Language, float] = defaultdict(float)

@@ -21,23 +21,30 @@ MONTHS: Final = 12
 
 # Every cue a file may have, by table and field; all are optional.
 CUES: Final[Mapping[str, tuple[str, ...]]] = {
-    "questions": ("words", "when", "endings"),
-    "dates": ("weekdays", "relative"),
+    "questions": ("words", "when", "endings", "how_many", "to_assistant", "about_self", "how_to"),
+    "numbers": ("words",),
+    "dates": ("weekdays", "relative", "other", "undated"),
     "tenses": ("latest", "past", "change"),
-    "order": (*("how_many_days", "how_long", "before_or_after", "first_or_earlier", "since_or_between", "when_did"),),
+    "order": (
+        *("how_many_days", "how_long", "before_or_after", "first_or_earlier", "since_or_between", "when_did"),
+        *("asked", "boundaries", "either_or", "filler"),
+    ),
     "self": ("subject", "words"),
     "negation": ("words",),
-    "instructions": ("lasting", "orders", "speech", "passing", "limited", "subject_told"),
-    "gate": ("facts", "chatter", "requests", "names"),
+    "instructions": (
+        *("lasting", "openers", "orders", "speech", "infinitives", "requests", "wishes", "wished"),
+        *("passing", "kindness", "limited", "answers", "subordinate", "subject_told", "narrated", "habits", "pleas"),
+    ),
+    "gate": ("facts", "own", "names", "lasting", "chatter", "reactions", "passing", "requests"),
 }
-_PLAIN: Final = ("code", "name", "scripts", "spacing", "stemmer", "letters", "capitals", "clitics")
+_PLAIN: Final = ("code", "name", "scripts", "spacing", "stemmer", "letters", "capitals", "clitics", "imperative")
 _WORDS: Final = ("stop_words", "common", "forms")
 # Cues whose words also tell the language of a text. Those of facts do not: a server and a budget are international.
 _TELLING: Final = (
     *("questions.words", "questions.when", "self.words", "negation.words", "dates.weekdays", "dates.relative"),
     *("instructions.lasting", "gate.chatter", "gate.requests"),
 )
-_PHRASE_SIGNS: Final = re.compile(r"[*()|\\?{}]")
+_PHRASE_SIGNS: Final = re.compile(r"[*()|\\?{}…]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +60,7 @@ class Language:
     letters: frozenset[str] = frozenset()
     capitals: str = "none"  # what is written with a capital inside a sentence: names, nouns, or nothing
     clitics: tuple[str, ...] = ()
+    imperative: str = "first"  # where the verb of an order stands in its clause: first, or last
     forms: Mapping[str, str] = field(default_factory=dict)
     months: Mapping[str, int] = field(default_factory=dict)  # 1 to 12 by each of its names, in lower case
     vocabulary: frozenset[str] = frozenset()  # words by which the language is told
@@ -124,6 +132,7 @@ def read_language(source: str, content: str) -> Language:
         letters=frozenset(data.get("letters", "")),
         capitals=data.get("capitals", "none"),
         clitics=tuple(map(normalise, data.get("clitics", ()))),
+        imperative=data.get("imperative", "first"),
         forms=dict(_read_forms(data.get("forms", ""))),
         months=dict(_read_months(data)),
         vocabulary=_read_vocabulary(data, phrases),
@@ -143,6 +152,7 @@ def _check_fields(source: str, data: Mapping[str, Any]) -> None:
         ("scripts", data["scripts"], tuple(SCRIPTS)),
         ("spacing", [data.get("spacing", "words")], get_args(Spacing)),
         ("capitals", [data.get("capitals", "none")], ("names", "nouns", "none")),
+        ("imperative", [data.get("imperative", "first")], ("first", "last")),
         ("stemmer", [data["stemmer"]] if "stemmer" in data else [], tuple(Stemmer.algorithms())),
     )
     for name, values, known in choices:

@@ -3,41 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from lithify.memory.languages import ends_like_question, find_readings, finds_cue, normalise
+
 FULL_SUBSTANCE = 64  # tokens from which on more text promises no more facts
 
 _QUESTION_MARK = re.compile(r"[?？؟]")
-_ASKS_WHEN = re.compile(
-    r"\bwhen\b|\bhow long\b|\bhow recent|\bhow many (?:days|weeks|months|years)\b"
-    r"|\b(?:which|what) (?:date|day|week|month|year|time)\b",
-    re.IGNORECASE,
-)
-_ASKS_HOW_MANY = re.compile(
-    r"\bhow (?:many|much|old|far|long|often|big|large|tall|high|wide|heavy)\b"
-    r"|\b(?:which|what)(?: is| was| are| were)?(?: the| my| our)? "
-    r"(?:number|amount|percentage|price|score|version|size)\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|couple|several"
-    r"|once|twice)\b",
-    re.IGNORECASE,
-)
-# In the past only: "what would you suggest" asks for something new.
-_ASKS_ASSISTANT = re.compile(
-    r"\bdid you\b|\byou(?:'ve| have| had)? (?:said|told|gave|given|suggested|recommended|mentioned|advised|proposed"
-    r"|explained|provided|described|showed|shown|wrote|written)\b|\byour (?:earlier|previous|last|original)\b",
-    re.IGNORECASE,
-)
-# Whoever says "how do I" or "can I" asks about the world; "where do I" asks about himself.
-_ASKS_HOW = r"(?<!\bhow do )(?<!\bhow can )(?<!\bhow should )(?<!\bhow would )(?<!\bhow could )(?<!\bcan )(?<!\bmay )"
-_ABOUT_SELF = re.compile(
-    r"\b(?:my|mine|myself|our|ours|(?:about|know|of|to|with) me)\b"
-    rf"|{_ASKS_HOW}(?<!\bcould )(?<!\bshould )(?<!\bif )\bi\b"
-    r"|\b(?:ich|mich|mir|meine?[mnrs]?|unsere?[mnrs]?|je|mon|mes|notre|nos|yo|mis?|nuestr[oa]s?|io|mi[oae]|miei"
-    r"|meus?|minhas?|noss[oa]s?|ik|mij|mijn|onze|я|меня|мне|мо[йяёи]|моего|моей|моих|наш[аеи]?)\b"
-    r"|我|私|僕|俺|\b(?:내|나의|저의|제가|내가|우리)|\b(?:मैं|मेर[ाीे]|मुझे|हमार[ाीे])\b|\b(?:أنا|لدي|عندي|اسمي)\b",
-    re.IGNORECASE,
-)
+_DIGIT = re.compile(r"\d")
 _SPEAKER = re.compile(r"([^\W\d_][\w.'-]*(?: [\w.'-]+){0,3}):\s")
 _WORD = re.compile(r"[^\W_]+")
 MIN_KEYWORD = 3
@@ -57,35 +28,35 @@ _ASCII_WORDS = bytes.maketrans(
 
 
 def asks_when(query: str) -> bool:
-    return _ASKS_WHEN.search(query) is not None
+    return finds_cue("questions.when", query)
 
 
 def asks_how_many(query: str) -> bool:
-    return _ASKS_HOW_MANY.search(query) is not None
+    return finds_cue("questions.how_many", query)
 
 
 def names_number(text: str) -> bool:
     """Returns whether a text says how many, the name it may open with left out."""
     speaker = _SPEAKER.match(text)
-    return _NUMBER.search(text, speaker.end() if speaker else 0) is not None
+    start = speaker.end() if speaker else 0
+    return _DIGIT.search(text, start) is not None or finds_cue("numbers.words", text[start:])
 
 
 def role_shares(query: str) -> dict[str, float]:
     """Returns how much each role's turns are asked for: people ask about themselves, or about what they were told."""
-    if _ASKS_ASSISTANT.search(query):
+    if finds_cue("questions.to_assistant", query):
         return {"assistant": 1.0, "user": 0.5}
     return {"user": 1.0}
 
 
 def asks_about_self(query: str, user: str) -> bool:
     """Returns whether somebody asks about himself, in the first person or by the name that is his id."""
-    named = name_words(user)
-    return _ABOUT_SELF.search(query) is not None or any(len(word) > 2 for word in named & name_words(query))
+    return _names_self(query) or any(len(word) > 2 for word in name_words(user) & name_words(query))
 
 
 def asks_something(text: str) -> bool:
     """Returns whether a turn asks: it then seldom holds an answer, but the turn after it often does."""
-    return _QUESTION_MARK.search(text) is not None
+    return _QUESTION_MARK.search(text) is not None or ends_like_question(text)
 
 
 def substance(tokens: int) -> float:
@@ -121,6 +92,15 @@ def keywords(query: str) -> tuple[str, ...]:
     """Returns K: the distinct words of three or more characters in order of appearance; CJK bigrams are kept."""
     distinct = dict.fromkeys(words(query))
     return tuple(word for word in distinct if len(word) >= MIN_KEYWORD or _CJK_RUN.fullmatch(word))
+
+
+def _names_self(query: str) -> bool:
+    """Returns whether a first person is asked about; whoever says "how do I" or "can I" asks about the world."""
+    normal = normalise(query)
+    return any(
+        language.finds("questions.about_self", language.leave_out("questions.how_to", normal))
+        for language in find_readings(query)
+    )
 
 
 def _cut_run(run: re.Match[str]) -> Sequence[str]:

@@ -1,12 +1,10 @@
 """Tells from its words whether a question asks about now or about the past, and whether a statement tells of change."""
 
 import re
-import tomllib
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
-UNSPACED: Final = "unspaced"
+from lithify.memory.languages import find_foreign_readings, finds_cue, names_month_of_year, normalise
+
 LONGEST: Final = 4000  # characters that are looked at: whoever tells of a change says so soon
 
 
@@ -21,28 +19,19 @@ _DATED: Final = re.compile(
 
 def names_date(query: str) -> bool:
     """Returns whether the question names a month or day of a year, and so asks about then and not about now."""
-    return _DATED.search(query) is not None
+    if _DATED.search(query) is not None:
+        return True
+    normal = normalise(query)
+    return any(names_month_of_year(normal, language) for language in find_foreign_readings(query))
 
 
 def asks_for_latest(query: str) -> bool:
-    return _find("latest", query)
+    return finds_cue("tenses.latest", query[:LONGEST])
 
 
 def asks_for_past(query: str) -> bool:
-    return _find("past", query)
+    return finds_cue("tenses.past", query[:LONGEST])
 
 
 def tells_of_change(text: str) -> bool:
-    return _find("change", text)
-
-
-def _find(table: str, text: str) -> bool:
-    return _load_pattern(table).search(text[:LONGEST].replace("’", "'")) is not None
-
-
-@cache
-def _load_pattern(table: str) -> re.Pattern[str]:
-    languages = tomllib.loads(files(__package__).joinpath("tenses.toml").read_text("utf-8"))[table]
-    spaced = {word for name, words in languages.items() if name != UNSPACED for word in words}
-    anywhere = map(re.escape, languages[UNSPACED])
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(spaced)))})\b|{'|'.join(anywhere)}", re.IGNORECASE)
+    return finds_cue("tenses.change", text[:LONGEST])

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from lithify.memory.languages import find_foreign_readings, normalise, take_dates
+
 SATURATION: Final = 3  # distinct anchors that make the density 1
 
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -61,8 +63,16 @@ _ANCHOR = re.compile(rf"(?<!\d)(?=\d)(?:{_NUMERIC})|\b(?=[a-z])(?:{_WORDED})", r
 
 
 def find_anchors(text: str) -> frozenset[str]:
-    """Finds the distinct expressions, in lower case, blanks collapsed."""
-    return frozenset(" ".join(match.group().lower().split()) for match in _ANCHOR.finditer(text))
+    """Finds the distinct expressions, in lower case, blanks collapsed: in the text's language, numbers and English."""
+    foreign = find_foreign_readings(text)
+    rest = normalise(text) if foreign else text
+    found: frozenset[str] = frozenset()
+    for language in foreign:
+        dates, rest = take_dates(rest, language)
+        found |= dates
+    # As it was written where nothing was taken out: a capital tells the month of May from a verb.
+    left = rest if found else text
+    return found | frozenset(" ".join(match.group().lower().split()) for match in _ANCHOR.finditer(left))
 
 
 def anchor_density(text: str) -> float:

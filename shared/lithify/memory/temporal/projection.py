@@ -134,7 +134,7 @@ def _contender(scored: Scored) -> TemporalCandidate:
     imprint = scored.candidate.imprint
     sim = scored.relevance if cosine is None else cosine
     if cosine is not None and imprint is not None:
-        sim = to_usual(cosine, imprint.background.short_questions)
+        sim = to_usual(cosine, imprint.background.questions)
     return TemporalCandidate(_key(scored), sim, scored.score, scored.candidate.anchors)
 
 

@@ -64,9 +64,13 @@ def test_questions_about_the_world_are_not_about_oneself(query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "asking"), [("Really? Nice.", True), ("本当？", True), ("هل هذا؟", True), ("Nice.", False)]
+    ("text", "asking"),
+    [
+        *[("Really? Nice.", True), ("本当？", True), ("هل هذا؟", True), ("Nice.", False)],
+        *[("どこに住んでいますか。", True), ("어디에 사나요", True), ("大阪に住んでいます。", False)],
+    ],
 )
-def test_a_question_mark_of_any_script_asks(text: str, asking: bool) -> None:
+def test_a_question_mark_or_an_ending_of_any_script_asks(text: str, asking: bool) -> None:
     assert asks_something(text) is asking
 
 

@@ -40,6 +40,13 @@ def test_dates_are_recognised(query: str) -> None:
     assert names_date(query)
 
 
+@pytest.mark.parametrize(
+    "query", ["¿Qué pasó en marzo de 2023?", "Was war im März 2023?", "2023年3月我们在哪里？", "मार्च 2023 में हम कहाँ थे?"]
+)
+def test_a_month_of_a_year_is_a_date_in_any_language(query: str) -> None:
+    assert names_date(query)
+
+
 @pytest.mark.parametrize("query", ["our holiday in August", "the budget for 2026", "May I have 2 of them?", "at 10:30"])
 def test_other_numbers_are_no_dates(query: str) -> None:
     assert not names_date(query)

@@ -70,6 +70,30 @@ def test_verbs_versions_and_prices_are_no_dates(text: str) -> None:
     assert find_anchors(text) == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "anchors"),
+    [
+        ("Wir fahren am 3. März 2024 nach Rom, nicht gestern.", {"3. märz 2024", "gestern"}),
+        ("Nos vemos el 3 de abril de 2024 a las 8:15.", {"3 de abril de 2024", "a las 8"}),
+        ("Le 1er mai nous partons ; jeudi on rentre.", {"1er mai", "jeudi"}),
+        ("Мы едем в Рим 3-го марта, а вернёмся 04.05.2024.", {"3-го марта", "04.05.2024"}),
+        ("我们2024年3月3日去罗马，昨天订的。", {"2024年", "3月3日", "昨天"}),
+        ("3월 3일에 만나요, 다음 주는 안 돼요.", {"3월 3일", "다음 주"}),
+        ("سنسافر في 3 مارس 2025", {"3 مارس 2025"}),
+    ],
+)
+def test_dates_of_another_language_count_once_beside_numbers(text: str, anchors: set[str]) -> None:
+    assert find_anchors(text) == anchors
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Guten Morgen, wie geht es dir?", "Por la mañana no tengo hambre.", "Im Winter mag ich Tee.", "На море тепло."],
+)
+def test_greetings_and_parts_of_the_day_tie_a_text_to_no_date(text: str) -> None:
+    assert find_anchors(text) == set()
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.text(), st.sampled_from(["4/2", "Monday", "2024-08-11", "today", "8:15 am", "in 1999", "nothing"]))
 def test_anchor_density_is_bounded_and_grows_with_the_text(text: str, more: str) -> None:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lithify.memory.ranking.profile import IndicatorWeights
+from lithify.memory.languages import find_readings
+from lithify.memory.ranking.profile import RECALL, SEED, IndicatorWeights
 from lithify.memory.temporal.query import (
     MAX_SLOTS,
     XI_THRESHOLD,
@@ -19,6 +20,7 @@ from lithify.memory.temporal.query import (
     decide_guard,
     event_slots,
     offers_two_sides,
+    read_guarded_query,
     read_temporal_query,
     require_time_question,
     temporal_indicator,
@@ -222,3 +224,37 @@ def test_labels_and_slots_can_be_weighed_and_limited_otherwise() -> None:
     deaf = IndicatorWeights(first_or_earlier=0.1)
     assert read_temporal_query(COURSE, weights=deaf).guard == Guard(False, Reason.INACTIVE)
     assert read_temporal_query(COURSE, max_slots=1).slots == read_temporal_query(COURSE).slots[:1]
+
+
+MOVE = "Wie viele Tage lagen zwischen der Prüfung und dem Umzug?"
+
+
+def test_a_question_in_another_language_is_read_by_its_own_words() -> None:
+    read = read_guarded_query(MOVE, RECALL)
+    assert set(read.labels) == {Label.HOW_MANY_DAYS, Label.SINCE_OR_BETWEEN}
+    assert read.slots == ("prüfung", "umzug")
+    assert read.guard == Guard(True, Reason.TWO_EVENTS)
+    assert read_guarded_query("Was it before or after the move?", RECALL).labels == (Label.BEFORE_OR_AFTER,)
+
+
+def test_the_profile_of_the_sources_reads_english_alone() -> None:
+    read = read_guarded_query(MOVE, SEED)
+    assert read.labels == ()
+    assert read.guard == Guard(False, Reason.INACTIVE)
+    assert read == trust_indicator(read_temporal_query(MOVE, drop_filler=False))
+
+
+@pytest.mark.parametrize(
+    ("query", "slots"),
+    [
+        ("¿Qué compré primero, el coche o la bicicleta?", ("compré", "coche", "bicicleta")),
+        ("Что я купил сначала, машину или велосипед?", ("купил", "машину", "велосипед")),
+        ("考试和搬家之间隔了多少天？", ("考试", "搬家")),
+    ],
+)
+def test_events_are_parted_by_the_small_words_of_a_language(query: str, slots: tuple[str, ...]) -> None:
+    assert event_slots(query, language=find_readings(query)[0]) == slots
+
+
+def test_words_of_an_unspaced_script_match_inside_a_text() -> None:
+    assert covered(["自行车", "罗马"], ["我买了一辆自行车。", "我们去罗马。"]) == [{0}, {1}]
