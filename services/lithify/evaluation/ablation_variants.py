@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from lithify.memory.ranking.passages import ALONE
 from lithify.memory.ranking.profile import NO_RENEWAL, SEED, Profile
+from lithify.memory.ranking.relevance import RelevanceWeights
 
 # The values of the public ablations in which they did harm.
 MMR_LAMBDA: Final = 0.75
@@ -46,10 +47,15 @@ def drop_neighbours(base: Profile) -> Profile:
     return replace(base, window=ALONE)
 
 
+def weigh_alike(base: Profile, weights: RelevanceWeights) -> Profile:
+    return replace(base, relevance=weights, chat_relevance=weights, dialogue_relevance=weights)
+
+
 PROFILE_CHANGES: Final = (
     ProfileChange("without the turns around a hit", drop_neighbours),
-    ProfileChange("weights of named people for all", lambda base: replace(base, dialogue_relevance=base.relevance)),
-    ProfileChange("weights of dialogues for all", lambda base: replace(base, relevance=base.dialogue_relevance)),
+    ProfileChange("weights of named people for all", lambda base: weigh_alike(base, base.relevance)),
+    ProfileChange("weights of chats for all", lambda base: weigh_alike(base, base.chat_relevance)),
+    ProfileChange("weights of dialogues for all", lambda base: weigh_alike(base, base.dialogue_relevance)),
     ProfileChange("without the newer hit first", lambda base: replace(base, renewal=NO_RENEWAL)),
     ProfileChange(f"with MMR, λ = {MMR_LAMBDA}", lambda base: replace(base, mmr_lambda=MMR_LAMBDA)),
     ProfileChange(
@@ -81,7 +87,7 @@ FULL_PRECISION: Final = MemoryChange("weights fp32 instead of int8", {"embedding
 def make_variants(base: Profile) -> Iterator[Variant]:
     """Yields the profile as it is, without each of its signals, and with each change that makes it another."""
     yield Variant(f"profile {base.name}", base)
-    for signal, *weights in zip(base.relevance._fields, base.relevance, base.dialogue_relevance, strict=True):
+    for signal, *weights in zip(RelevanceWeights._fields, *base.weights, strict=True):
         if max(weights) > 0.0:
             yield Variant(f"without {signal}", drop_signal(base, signal))
     for change in PROFILE_CHANGES:
@@ -91,8 +97,6 @@ def make_variants(base: Profile) -> Iterator[Variant]:
 
 
 def drop_signal(base: Profile, signal: str) -> Profile:
-    """Leaves one signal out for both kinds of talk; the others keep their proportions."""
-    people, dialogue = (
-        weights._replace(**{signal: 0.0}).normalise() for weights in (base.relevance, base.dialogue_relevance)
-    )
-    return replace(base, relevance=people, dialogue_relevance=dialogue)
+    """Leaves one signal out for every kind of talk; the others keep their proportions."""
+    people, chat, dialogue = (weights._replace(**{signal: 0.0}).normalise() for weights in base.weights)
+    return replace(base, relevance=people, chat_relevance=chat, dialogue_relevance=dialogue)

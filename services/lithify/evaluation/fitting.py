@@ -16,9 +16,10 @@ from lithify.evaluation.kind_weights import ProfileShares, SignalShares
 from lithify.evaluation.weight_comparison import MixtureFit, SetComparison, fit_mixture
 from lithify.evaluation.weight_fit import RankedExample
 from lithify.evaluation.workplace import Workplace
+from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import RECALL, Profile
-from lithify.memory.ranking.relevance import RelevanceWeights
+from lithify.memory.ranking.relevance import RelevanceWeights, Signals
 from lithify.memory.ranking.scoring import signal_rows
 from lithify.settings import Settings
 from lithify.telemetry.progress import Progress
@@ -26,8 +27,8 @@ from lithify.telemetry.progress import Progress
 LIMIT = 20  # deeper than any cut that is reported
 SIGNALS = RelevanceWeights._fields
 EVERY_SIGNAL = replace(RECALL, relevance=RelevanceWeights(*[1.0] * len(SIGNALS)))
-KINDS = {"people": (0.0,), "dialogue": (1.0,)}
-"""The two kinds of talk a profile has weights for, by the fact that tells them apart (`dialogue_share`)."""
+KINDS = {"people": (0.0, 0.0), "chat": (1.0, 0.0), "dialogue": (1.0, 1.0)}
+"""The kinds of talk a profile has weights for, by the facts of `describe_talk`."""
 
 
 def make_example(dataset: str, question: EvidenceQuestion, candidates: Sequence[Candidate]) -> RankedExample:
@@ -39,8 +40,13 @@ def make_example(dataset: str, question: EvidenceQuestion, candidates: Sequence[
         is_evidence=np.array([turn.source_turn in question.evidence for turn in turns], dtype=np.bool_),
         known=len(question.evidence),
         dataset=dataset,
-        facts=np.array([turns[0].signals.dialogue if turns else 0.0]),
+        facts=describe_talk(turns[0].signals if turns else Signals()),
     )
+
+
+def describe_talk(signals: Signals) -> FloatArray:
+    """Returns how far a talk is a dialogue, and how far it is one of long turns: what mixes the weights."""
+    return np.array([signals.dialogue, signals.dialogue * signals.long_turns])
 
 
 async def gather_examples(

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from lithify.memory.bounds import FloatArray
 from lithify.memory.ranking.profile import Profile
-from lithify.memory.ranking.relevance import mix_weights
 
 
 class SignalShares(Protocol):
@@ -21,13 +20,15 @@ class SignalShares(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProfileShares:
-    """The shares of a profile, which has two sets of weights and one fact that says where between them a talk is."""
+    """The shares of a profile, which has three sets of weights and two facts that say where between them a talk is."""
 
     profile: Profile
 
     def effective(self, facts: npt.ArrayLike) -> FloatArray:
-        share = np.asarray(facts, dtype=np.float64)[..., 0]
-        return mix_weights(self.profile.relevance, self.profile.dialogue_relevance, share).T
+        known = np.asarray(facts, dtype=np.float64)
+        dialogue, long_dialogue = known[..., 0], known[..., 1]
+        long_turns = long_dialogue / np.where(dialogue > 0.0, dialogue, 1.0)
+        return self.profile.weights.mix(dialogue, long_turns).T
 
 
 @dataclass(frozen=True, slots=True)

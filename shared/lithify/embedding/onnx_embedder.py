@@ -96,10 +96,9 @@ class OnnxEmbedder:
         """Returns the level of the model's cosines; the usual one for a model that cannot read plain sentences."""
         prefix = self._manifest.prefixes.query
         limit = self._manifest.max_tokens
-        _, short, _ = self._manifest.tiers or (self._manifest.dimensions,) * 3
         try:
             questions = self._embed([self._tokenizer.head(prefix + text, limit) for text in UNRELATED_TEXTS])
-            return measure_background(self.embed_documents(UNRELATED_TEXTS), self._rotate(questions), short)
+            return measure_background(self.embed_documents(UNRELATED_TEXTS), self._rotate(questions))
         except LithifyError:
             return USUAL_BACKGROUND
 

@@ -41,17 +41,15 @@ from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.candidate import Candidate, Imprint, Scope, read_candidate
 from lithify.memory.ranking.duplicates import drop_stand_ins
 from lithify.memory.ranking.helpfulness import WORDS_CALIBRATION, Calibration
+from lithify.memory.ranking.owner import ask_as_owner
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
 from lithify.memory.ranking.relevance import Signals
 from lithify.memory.vectors.background import from_usual
 from lithify.memory.vectors.cascade import Cascade, TierTrace
-from lithify.memory.vectors.tiers import FULL_TIER, tier_vector
-from lithify.store import LEXICAL, TIER_NAMES, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
+from lithify.memory.vectors.tiers import tier_vector
+from lithify.store import LEXICAL, Hit, Query, Record, SparseVector, Vector, VectorStore, Where
 from lithify.store.cascade import complete_tiers, search_cascade
 from lithify.store.memory_record import COLLECTION, PIECE, MemoryRecord
-
-# Passages are compared in the middle tier: a third of the bytes to read, for about .001 of recall.
-PASSAGE_TIER: Final = TIER_NAMES[1]
 
 NO_IMPRINTS: Final[Mapping[str, Imprint]] = MappingProxyType({})
 
@@ -145,10 +143,10 @@ class Retriever:
         """
         if not query.text:
             return FoundMemories()
-        words = self._words(query)
+        words = self._words(scope, query)
         # The words are looked up while the model computes, which takes longer.
         (vector, degraded), by_words = await asyncio.gather(
-            self._embed(query), self._search_words(scope, query, words, shown)
+            self._embed(scope, query), self._search_words(scope, query, words, shown)
         )
         hidden = await shown()
         try:
@@ -162,7 +160,7 @@ class Retriever:
         around = query.surroundings(legs)
         further = [find_surroundings(dated, query.window, 0)] if around and dated else []
         try:
-            records = await read_around(self.store, scope, query.where, [*around, *further], self._tier)
+            records = await read_around(self.store, scope, query.where, [*around, *further])
             wholes = {} if query.wants_passages else await self._read_wholes(scope, [*legs.hits.values(), *dated])
         except LithifyError as error:
             return await self._retrieve_alone(scope, query, shown, error)
@@ -306,34 +304,31 @@ class Retriever:
                 break
         return kept
 
-    async def _embed(self, query: RecallQuery) -> tuple[npt.NDArray[np.float64] | None, list[str]]:
+    async def _embed(self, scope: TenantScope, query: RecallQuery) -> tuple[npt.NDArray[np.float64] | None, list[str]]:
         if DENSE not in query.legs:
             return None, []
         loop = asyncio.get_running_loop()
         try:
-            vector = await loop.run_in_executor(self.executor, self.embedder.embed_query, query.text)
+            asked = ask_as_owner(query.text, scope.user)
+            vector = await loop.run_in_executor(self.executor, self.embedder.embed_query, asked)
         except Exception as error:  # noqa: BLE001 - whatever the runtime throws, lexical search still answers
             return None, [f"the query cannot be embedded: {error}"]
         return tier_vector(vector, self.embedder.manifest.dimensions), []
 
-    def _words(self, query: RecallQuery) -> SparseVector | None:
+    def _words(self, scope: TenantScope, query: RecallQuery) -> SparseVector | None:
+        """Returns the words to look for, without the name of whose memory it is: everything in it is about him."""
         if LEXICAL not in query.legs:
             return None
-        indices, values = self.analyser.query_vector(query.text)
-        return SparseVector(tuple(indices), tuple(values))
+        owner = frozenset(self.analyser.query_vector(scope.user)[0]) if scope.user else frozenset()
+        asked = list(zip(*self.analyser.query_vector(query.text), strict=True))
+        wanted = [(index, weight) for index, weight in asked if index not in owner] or asked
+        return SparseVector(tuple(index for index, _ in wanted), tuple(weight for _, weight in wanted))
 
     def _passage_query(
         self, query: RecallQuery, words: SparseVector | None, vector: npt.NDArray[np.float64] | None
     ) -> PassageQuery:
-        tiers = self.embedder.manifest.tiers
-        short = vector if vector is None or not tiers else tier_vector(vector, tiers[1])
         wanted = words.indices if words else self.analyser.query_vector(query.text)[0]
-        return PassageQuery(query.text, wanted, self._tier, short, self.embedder.manifest.background)
-
-    @property
-    def _tier(self) -> str:
-        """Names the tier passages are compared in; a model not trained for prefixes has the full vector only."""
-        return PASSAGE_TIER if self.embedder.manifest.tiers else FULL_TIER
+        return PassageQuery(query.text, wanted, vector, self.embedder.manifest.background)
 
 
 def hits_or_raise(hits: list[Hit] | LithifyError) -> list[Hit]:

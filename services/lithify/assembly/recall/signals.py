@@ -17,7 +17,7 @@ from lithify.memory.ranking.cues import (
     name_words,
     names_number,
     role_shares,
-    speaker_of,
+    statement_share,
     substance,
 )
 from lithify.memory.ranking.fusion import relative_scores
@@ -33,8 +33,11 @@ from lithify.memory.ranking.passages import (
     session_priors,
     spread_cosines,
 )
-from lithify.memory.ranking.relevance import Signals, dialogue_share, scale_by_maximum, signals_from_columns
+from lithify.memory.ranking.relevance import Signals, scale_by_maximum, signals_from_columns, tell_kind
+from lithify.memory.ranking.second_hop import link_by_names
+from lithify.memory.ranking.speakers import find_speakers
 from lithify.memory.vectors.background import USUAL_BACKGROUND, Background
+from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record, Vector
 from lithify.store.memory_record import MemoryRecord
 
@@ -47,8 +50,7 @@ class PassageQuery:
 
     text: str
     words: Sequence[int]  # the dimensions of its words in lexical vectors
-    tier: str
-    vector: Vector | None  # in that tier; None if the model could not be query
+    vector: Vector | None  # None if the model could not be asked
     background: Background = USUAL_BACKGROUND  # of the model
 
 
@@ -88,6 +90,7 @@ def judge_bare(
 class PassageTable:
     """Holds what was read of the records at hand, in their order, and what each says by itself."""
 
+    ids: Sequence[str]
     places: Sequence[Place | None]
     around: Neighbours
     said: FloatArray  # a row for each word of the question
@@ -131,10 +134,11 @@ def passage_signals(
     said = word_weights(query.words, records)
     vectors = stored_vectors(query, records)
     own = read_own_parts(query, records, memories, pieces, said, vectors)
-    table = PassageTable(places, find_neighbours(places, window), said, vectors, own)
+    ids = [record.id for record in records]
+    table = PassageTable(ids, places, find_neighbours(places, window), said, vectors, own)
     judgement = judge_records(Material(own.said, own.cosines, in_core), table.around, judge)
     signals = signals_from_columns(passage_columns(query, table, memories) | judgement.columns)
-    by_id = dict(zip([record.id for record in records], signals, strict=True))
+    by_id = dict(zip(ids, signals, strict=True))
     return PassageSignals(by_id, judgement.memory, own.excerpts)
 
 
@@ -182,31 +186,36 @@ def passage_columns(query: PassageQuery, table: PassageTable, memories: Sequence
     lexical = scale_by_maximum(words)
     dense = spread_cosines(passage_meaning(query, table.vectors, table.around, len(memories)))
     lent = lexical - weights.sum(axis=0) / max(float(words.max(initial=0.0)), np.finfo(np.float64).tiny)
-    spoken = [memory for memory in memories if memory.kind == "turn"]
-    named = [speaker_of(memory.text) is not None for memory in spoken]
-    dialogue = dialogue_share([memory.token_estimate for memory in spoken], named)
+    speakers = find_speakers([memory.text for memory in memories])
+    spoken = [(m.token_estimate, name is not None) for m, name in zip(memories, speakers, strict=True) if is_turn(m)]
+    kind = tell_kind([length for length, _ in spoken], [is_named for _, is_named in spoken])
+    shown = [table.own.excerpts.get(name, memory.text) for name, memory in zip(table.ids, memories, strict=True)]
+    own_dense = spread_cosines(table.own.cosines)
+    own_lexical = scale_by_maximum(table.own.words)
+    merits = own_dense + own_lexical + dense + lexical
     return {
-        "dense": spread_cosines(table.own.cosines).tolist(),
-        "lexical": scale_by_maximum(table.own.words).tolist(),
+        "dense": own_dense.tolist(),
+        "lexical": own_lexical.tolist(),
         "passage_dense": dense.tolist(),
         "passage_lexical": lexical.tolist(),
         "neighbours": lent.tolist(),
         "session": session_priors((dense + lexical) / 2.0, [session_of(memory) for memory in memories]),
-        "statement": [float(not question) for question in asking],
+        "statement": [statement_share(text) for text in shown],
         "reply": replies(table.places, asking),
         "substance": [substance(memory.token_estimate) for memory in memories],
-        "dialogue": [dialogue] * len(memories),
-        **cue_columns(query.text, memories),
+        "dialogue": [kind.dialogue] * len(memories),
+        "long_turns": [kind.long_turns] * len(memories),
+        "linked": link_by_names(query.text, [memory.text for memory in memories], merits),
+        **cue_columns(query.text, memories, speakers),
     }
 
 
-def cue_columns(query: str, memories: Sequence[MemoryRecord]) -> dict[str, Column]:
+def cue_columns(query: str, memories: Sequence[MemoryRecord], speakers: Sequence[str | None]) -> dict[str, Column]:
     """Returns what a question wants of an answer by its form, and which records have it."""
     named = name_words(query)
     roles = role_shares(query)
     when = asks_when(query)
     many = asks_how_many(query)
-    speakers = [speaker_of(memory.text) for memory in memories]
     return {
         "role": [
             0.0 if speaker else roles.get(memory.role or "", 0.0)
@@ -234,7 +243,7 @@ def stored_vectors(query: PassageQuery, records: Sequence[Record]) -> FloatArray
     if query.vector is None or not records:
         return None
     nothing = np.zeros(len(query.vector))
-    return np.array([record.vectors.get(query.tier, nothing) for record in records], dtype=np.float64)
+    return np.array([record.vectors.get(FULL_TIER, nothing) for record in records], dtype=np.float64)
 
 
 def passage_meaning(query: PassageQuery, vectors: FloatArray | None, around: Neighbours, records: int) -> FloatArray:
@@ -254,9 +263,13 @@ def replies(places: Sequence[Place | None], asking: Sequence[bool]) -> list[floa
 def make_imprint(query: PassageQuery, record: Record) -> Imprint:
     """Returns what the record says, as other records are compared with it; its date is no part of that."""
     words = frozenset(record.lexical.indices if record.lexical else ()) - date_dimensions()
-    vector = record.vectors.get(query.tier)
+    vector = record.vectors.get(FULL_TIER)
     meaning = None if vector is None else np.asarray(vector, dtype=np.float64)
     return Imprint(meaning, words, words.intersection(query.words), query.background)
+
+
+def is_turn(memory: MemoryRecord) -> bool:
+    return memory.kind == "turn"
 
 
 def place_of(memory: MemoryRecord) -> Place | None:

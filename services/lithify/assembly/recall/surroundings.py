@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lithify.assembly.recall.legs import is_piece
 from lithify.events import TenantScope
 from lithify.memory.ranking.passages import Window
+from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import LEXICAL, Hit, Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, PIECE, position_of
 
@@ -38,10 +39,11 @@ def name_whole(hit: Hit) -> str:
 
 
 async def read_around(
-    store: VectorStore, scope: TenantScope, where: Where, around: Sequence[Surroundings], tier: str
+    store: VectorStore, scope: TenantScope, where: Where, around: Sequence[Surroundings]
 ) -> list[Record]:
     """Reads the records of all surroundings, as far as `where` allows neighbours; each once."""
-    names = (tier, LEXICAL)
+    # Whole vectors: the middle prefix would spare a tenth of the time and cost .012 of recall (BEAM, R@10).
+    names = (FULL_TIER, LEXICAL)
     alone = list(dict.fromkeys(record for one in around for record in (*one.alone, *one.pieces)))
     records = await store.fetch(scope, COLLECTION, alone, with_vectors=names) if alone else []
     # Sorted, so that the same is always asked the same way.

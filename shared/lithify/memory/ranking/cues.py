@@ -8,6 +8,8 @@ from lithify.memory.languages import ends_like_question, find_readings, finds_cu
 FULL_SUBSTANCE = 64  # tokens from which on more text promises no more facts
 
 _QUESTION_MARK = re.compile(r"[?？؟]")
+# The clause alone: "I bought a Clio for 4,800, was that too much?" states what was bought.
+_QUESTION = re.compile(r"[^.!?。！？؟\n,，、;؛]*[?？؟]")
 _DIGIT = re.compile(r"\d")
 _SPEAKER = re.compile(r"([^\W\d_][\w.'-]*(?: [\w.'-]+){0,3}):\s")
 _WORD = re.compile(r"[^\W_]+")
@@ -57,6 +59,12 @@ def asks_about_self(query: str, user: str) -> bool:
 def asks_something(text: str) -> bool:
     """Returns whether a turn asks: it then seldom holds an answer, but the turn after it often does."""
     return _QUESTION_MARK.search(text) is not None or ends_like_question(text)
+
+
+def statement_share(text: str) -> float:
+    """Returns how much of a text asks nothing, in [0, 1]: a question at the end does not undo what was said before."""
+    asked = sum(map(len, _QUESTION.findall(text)))
+    return 1.0 - asked / len(text) if asked else 1.0
 
 
 def substance(tokens: int) -> float:

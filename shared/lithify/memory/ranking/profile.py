@@ -31,7 +31,14 @@ from lithify.memory.ranking.candidate import (
     PerScope,
 )
 from lithify.memory.ranking.passages import ALONE, AROUND, Window
-from lithify.memory.ranking.relevance import COSINE_ONLY, DIALOGUE_WEIGHTS, PEOPLE_WEIGHTS, RelevanceWeights
+from lithify.memory.ranking.relevance import (
+    CHAT_WEIGHTS,
+    COSINE_ONLY,
+    DIALOGUE_WEIGHTS,
+    PEOPLE_WEIGHTS,
+    RelevanceWeights,
+    WeightsByKind,
+)
 
 SMALLEST_HOP = 1e-6  # keeps the attenuation inside the open interval (0, 1)
 MIN_COARSE = 8
@@ -132,8 +139,9 @@ class Profile:
     source_share: Share | None = None  # of the final places, those for one source while others want them; unset: all
     raw_history: bool = False  # whether turns stay searchable after their compaction, beside their summaries
     # how it is scored
-    relevance: RelevanceWeights = COSINE_ONLY  # of talks of named people in short turns
-    dialogue_relevance: RelevanceWeights = COSINE_ONLY  # of talks with an assistant in long turns; most are between
+    relevance: RelevanceWeights = COSINE_ONLY  # of talks of named people
+    chat_relevance: RelevanceWeights = COSINE_ONLY  # of talks with an assistant in short turns
+    dialogue_relevance: RelevanceWeights = COSINE_ONLY  # of the same in long turns; most are between the three
     dense_by_maximum: bool = False  # spread the cosines of a list over [0, 1] before mixing
     window: Window = ALONE  # the turns with which a turn is judged
     hybrid: HybridWeights = HYBRID_WEIGHTS
@@ -183,6 +191,10 @@ class Profile:
     coverage_floor: Share = 0.10  # θ_stop
     dated_coverage: bool = False  # whether only what says when speaks of an event (spec 09 §3)
     temporal_fill: bool = False  # fill what the temporal picks leave of the budget (X48)
+
+    @property
+    def weights(self) -> WeightsByKind:
+        return WeightsByKind(self.relevance, self.chat_relevance, self.dialogue_relevance)
 
     @property
     def coarse_size(self) -> int:
@@ -241,6 +253,7 @@ RECALL = Profile(
     doubt_floor=0.04,
     raw_history=True,
     relevance=PEOPLE_WEIGHTS,
+    chat_relevance=CHAT_WEIGHTS,
     dialogue_relevance=DIALOGUE_WEIGHTS,
     dense_by_maximum=True,
     window=AROUND,
@@ -295,6 +308,7 @@ def _clean_score(profile: Profile) -> Profile:
     return replace(
         profile,
         relevance=profile.relevance.normalise(),
+        chat_relevance=profile.chat_relevance.normalise(),
         dialogue_relevance=profile.dialogue_relevance.normalise(),
         window=Window(*(tuple(_share(share, 0.0) for share in side) for side in profile.window)),
         hybrid=profile.hybrid.normalise(),

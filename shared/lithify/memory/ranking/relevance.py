@@ -1,7 +1,7 @@
 """How well a memory answers the query: its signals and their convex mix, which generalises the cosine of spec 08 §3.
 
-A new signal is a field of `Signals`, one of `RelevanceWeights`, its share in `PEOPLE_WEIGHTS` and `DIALOGUE_WEIGHTS`,
-and its column in `lithify.assembly.recall.signals`.
+A new signal is a field of `Signals`, one of `RelevanceWeights`, its share in `PEOPLE_WEIGHTS`, `CHAT_WEIGHTS` and
+`DIALOGUE_WEIGHTS`, and its column in `lithify.assembly.recall.signals`.
 """
 
 import math
@@ -32,12 +32,15 @@ class Signals:
     session: float | None = None  # how much its session speaks of the query
     role: float = 0.0  # it is said by the one whose words are asked for: the user, or the assistant
     speaker: float = 0.0  # it is said by somebody the query names
-    statement: float = 0.0  # it asks nothing
+    statement: float = 0.0  # how much of it asks nothing
     reply: float | None = None  # it follows a question
     substance: float = 0.0  # it is not just a few words
     dated: float = 0.0  # the query asks for a time, and it names one
     counted: float = 0.0  # the query asks how many or how much, and it names a number
-    dialogue: float = 0.0  # which of the profile's two sets of weights it is judged by, see `dialogue_share`
+    linked: float = 0.0  # it says a name that the best hit brings in
+    # Which of the profile's three sets of weights it is judged by, see `TalkKind`.
+    dialogue: float = 0.0
+    long_turns: float = 0.0
     # Absolute, for `helpfulness`; None where the model's cosines are not calibrated. They have no weight in the order.
     cosine: float | None = None
     coverage: float | None = None  # the share of the query's information it holds
@@ -74,40 +77,56 @@ class RelevanceWeights(NamedTuple):
     substance: Share = 0.0
     dated: Share = 0.0
     counted: Share = 0.0
+    linked: Share = 0.0
 
     def normalise(self) -> Self:
         return type(self)(*convex(self, type(self)()))
 
 
 COSINE_ONLY = RelevanceWeights()
-# Fitted by `lithify eval fit` on several data sets of equal weight, and rounded; docs/evaluation.md has the figures.
-# The one is for talks of people who are named in what they say, in short turns: a passage answers, not a turn.
+# Fitted by `lithify eval fit` on four data sets of equal weight, and rounded; docs/evaluation.md has the figures.
+# Of people who are named in what they say: a passage answers, not a turn.
 PEOPLE_WEIGHTS = RelevanceWeights(
-    dense=0.05,
-    lexical=0.01,
-    passage_dense=0.21,
-    passage_lexical=0.22,
-    session=0.14,
+    dense=0.04,
+    passage_dense=0.23,
+    passage_lexical=0.20,
+    session=0.12,
     role=0.07,
-    speaker=0.03,
-    statement=0.03,
+    speaker=0.02,
+    statement=0.08,
     reply=0.04,
-    substance=0.04,
-    dated=0.09,
+    substance=0.03,
+    dated=0.08,
     counted=0.07,
+    linked=0.03,
 ).normalise()
-# The other is for talks of a user with an assistant, in long turns: one piece of one turn answers.
+# Of a user with an assistant, in short turns: a turn answers by what it means, in other words than the question's.
+CHAT_WEIGHTS = RelevanceWeights(
+    dense=0.24,
+    passage_dense=0.20,
+    passage_lexical=0.02,
+    session=0.04,
+    role=0.14,
+    speaker=0.02,
+    statement=0.10,
+    substance=0.06,
+    dated=0.10,
+    counted=0.04,
+    linked=0.03,
+).normalise()
+# The same in long turns: one piece of one turn answers.
 DIALOGUE_WEIGHTS = RelevanceWeights(
-    dense=0.18,
-    lexical=0.13,
-    passage_dense=0.12,
-    passage_lexical=0.04,
-    session=0.15,
-    role=0.17,
-    speaker=0.07,
+    dense=0.27,
+    lexical=0.12,
+    passage_dense=0.17,
+    passage_lexical=0.01,
+    session=0.13,
+    role=0.18,
+    speaker=0.02,
     statement=0.01,
-    dated=0.12,
+    dated=0.08,
     counted=0.01,
+    linked=0.01,
 ).normalise()
 
 # Tokens of a mean turn up to which a talk counts as one of short turns, and from which on as one of long ones.
@@ -115,25 +134,36 @@ SHORT_TURN = 32.0
 LONG_TURN = 256.0
 
 
-def dialogue_share(lengths: Sequence[float], named: Sequence[bool]) -> float:
-    """Returns how far the turns at hand are a dialogue with an assistant, in [0, 1], and not a talk of named people.
+class TalkKind(NamedTuple):
+    """Says what kind of talk the turns at hand are, by two numbers in [0, 1], so that most are between two kinds."""
 
-    Half of it is how many turns open with no name, half how long they are: a smooth number, so that a memory of both
-    kinds is judged by weights in between.
-    """
+    dialogue: float = 0.0  # how many turns open with no name: a user and an assistant, not named people
+    long_turns: float = 0.0  # how long they are on average
+
+
+def tell_kind(lengths: Sequence[float], named: Sequence[bool]) -> TalkKind:
+    """Tells the kind of a talk from the tokens of its turns and whether each opens with the name of its speaker."""
     if not lengths:
-        return 0.0
+        return TalkKind()
     mean = max(sum(lengths) / len(lengths), 1.0)
     long = math.log(mean / SHORT_TURN) / math.log(LONG_TURN / SHORT_TURN)
-    unnamed = 1.0 - sum(named) / len(named)
-    return 0.5 * unnamed + 0.5 * min(max(long, 0.0), 1.0)
+    return TalkKind(1.0 - sum(named) / len(named), min(max(long, 0.0), 1.0))
 
 
-def mix_weights(people: RelevanceWeights, dialogue: RelevanceWeights, share: npt.ArrayLike) -> FloatArray:
-    """Returns a column of weights for each record: those of its kind of talk."""
-    towards = unit(share)
-    mixed: FloatArray = np.multiply.outer(people, 1.0 - towards) + np.multiply.outer(dialogue, towards)
-    return mixed
+class WeightsByKind(NamedTuple):
+    """Holds the weights of three kinds of talk, among which any other is mixed."""
+
+    people: RelevanceWeights  # named people
+    chat: RelevanceWeights  # a user with an assistant, in short turns
+    dialogue: RelevanceWeights  # the same in long turns
+
+    def mix(self, dialogue: npt.ArrayLike, long_turns: npt.ArrayLike) -> FloatArray:
+        """Returns a column of weights for each record: those of its kind of talk."""
+        towards = unit(dialogue)
+        long = towards * unit(long_turns)
+        shares = np.stack([1.0 - towards, towards - long, long])
+        mixed: FloatArray = np.tensordot(np.array(self).T, shares, axes=1)
+        return mixed
 
 
 def relevance(signals: npt.ArrayLike, weights: npt.ArrayLike) -> FloatArray:

@@ -99,7 +99,7 @@ def weigh_signs(candidates: Sequence[Candidate], weights: RenewalWeights) -> Flo
         for newer, other in enumerate(imprints):
             common[older, newer] = len(one.words & other.words) / max(1, min(len(one.words), len(other.words)))
             lost[older, newer] = max(0, len(one.asked - other.asked) - 1)
-    meaning = _cosines([imprint.vector for imprint in imprints], imprints[0].background.short_documents)
+    meaning = _cosines([imprint.vector for imprint in imprints], imprints[0].background.documents)
     signs: FloatArray = weights.meaning * meaning + weights.words * common + weights.change * change[None, :]
     return signs - weights.lost * lost
 

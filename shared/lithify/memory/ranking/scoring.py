@@ -17,7 +17,7 @@ from lithify.memory.ranking.duplicates import RankedT
 from lithify.memory.ranking.helpfulness import is_helpful_enough
 from lithify.memory.ranking.profile import HybridWeights, Profile
 from lithify.memory.ranking.recency import age_seconds, recency
-from lithify.memory.ranking.relevance import RelevanceWeights, mix_weights, relevance, signed_relevance
+from lithify.memory.ranking.relevance import RelevanceWeights, relevance, signed_relevance
 from lithify.memory.updates import newest_first
 
 _AUTHORED, _SUMMARY, _MEMORY = (
@@ -131,16 +131,17 @@ def signal_rows(candidates: Sequence[Candidate], profile: Profile) -> FloatArray
     """
     signals = [candidate.signals for candidate in candidates]
     rows = np.zeros((len(RelevanceWeights._fields), len(candidates)))
-    weights = zip(RelevanceWeights._fields, profile.relevance, profile.dialogue_relevance, strict=True)
-    for row, (name, people, dialogue) in enumerate(weights):
-        if people > 0.0 or dialogue > 0.0:
+    weights = zip(RelevanceWeights._fields, *profile.weights, strict=True)
+    for row, (name, *shares) in enumerate(weights):
+        if max(shares) > 0.0:
             rows[row] = np.array(list(map(attrgetter(name), signals)), dtype=np.float64)  # None becomes NaN
     return rows
 
 
 def _weights_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
-    share = _column([candidate.signals.dialogue for candidate in candidates])
-    return mix_weights(profile.relevance, profile.dialogue_relevance, share)
+    dialogue = _column([candidate.signals.dialogue for candidate in candidates])
+    long_turns = _column([candidate.signals.long_turns for candidate in candidates])
+    return profile.weights.mix(dialogue, long_turns)
 
 
 def _relevance_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:

@@ -36,8 +36,6 @@ class Background(NamedTuple):
 
     documents: float = USUAL  # of two documents
     questions: float = USUAL  # of a question and a document
-    short_documents: float = USUAL  # the same of the middle prefixes, by which passages are compared
-    short_questions: float = USUAL
 
 
 USUAL_BACKGROUND = Background()
@@ -60,20 +58,10 @@ def from_usual(cosine: float, background: float) -> float:
     return 1.0 - (1.0 - cosine) * (1.0 - background) / (1.0 - USUAL)
 
 
-def measure_background(documents: npt.ArrayLike, questions: npt.ArrayLike, short: int) -> Background:
-    """Measures the level from vectors of `UNRELATED_TEXTS`, embedded as documents and as questions.
-
-    `short` is the length of the middle prefix.
-    """
-    rows = np.asarray(documents, dtype=np.float64)
-    asked = np.asarray(questions, dtype=np.float64)
-    lengths = (rows.shape[1], short)
-    levels = [
-        _mean_of_different(tier_vector(left, length), tier_vector(rows, length))
-        for length in lengths
-        for left in (rows, asked)
-    ]
-    return Background(*levels)
+def measure_background(documents: npt.ArrayLike, questions: npt.ArrayLike) -> Background:
+    """Measures the level from vectors of `UNRELATED_TEXTS`, embedded as documents and as questions."""
+    rows, asked = (tier_vector(vectors, np.shape(vectors)[1]) for vectors in (documents, questions))
+    return Background(_mean_of_different(rows, rows), _mean_of_different(asked, rows))
 
 
 def _mean_of_different(rows: FloatArray, others: FloatArray) -> float:

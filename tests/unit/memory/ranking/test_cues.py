@@ -9,6 +9,7 @@ from lithify.memory.ranking.cues import (
     is_said_by,
     keywords,
     name_words,
+    statement_share,
     substance,
     words,
 )
@@ -116,3 +117,18 @@ def test_other_scripts_have_words_too() -> None:
     assert words("茶 ab東京c_1") == ["茶", "ab", "東京", "c_1"]
     assert keywords("Добрый день, мир и я") == ("добрый", "день", "мир")
     assert keywords("cache CACHE Cache_1 x2") == ("cache", "cache_1")
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("I moved to Lisbon.", 1.0),
+        ("Where do I live?", 0.0),
+        ("I bought a car. Was it too much?", 15 / 32),
+        ("I bought a car, was it too much?", 15 / 32),
+        ("我住在里斯本。你呢？", 7 / 10),
+        ("", 1.0),
+    ],
+)
+def test_a_question_at_the_end_does_not_undo_what_was_said(text: str, share: float) -> None:
+    assert statement_share(text) == pytest.approx(share)

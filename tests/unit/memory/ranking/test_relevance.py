@@ -14,10 +14,10 @@ from lithify.memory.ranking.relevance import (
     SIGNAL_NAMES,
     RelevanceWeights,
     Signals,
-    dialogue_share,
     relevance,
     scale_by_maximum,
     signals_from_columns,
+    tell_kind,
 )
 from lithify.memory.ranking.scoring import score_hybrid
 from tests.unit.memory.candidate_samples import NOW, PROFILES, wild_numbers
@@ -66,7 +66,7 @@ def test_every_signal_of_a_candidate_reaches_its_weight(name: str) -> None:
 
 
 def test_every_signal_that_orders_has_a_weight() -> None:
-    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours", "dialogue", *ABSOLUTE}
+    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours", "dialogue", "long_turns", *ABSOLUTE}
     assert set(RelevanceWeights._fields) <= set(SIGNAL_NAMES)
 
 
@@ -87,16 +87,23 @@ def test_scores_are_spread_by_the_maximum_of_their_list() -> None:
     assert scale_by_maximum([0.6, 0.6], floor=0.6).tolist() == [0.0, 0.0]
 
 
-def test_named_people_in_short_turns_are_no_dialogue_and_long_unnamed_turns_are_one() -> None:
-    assert dialogue_share([20.0, 30.0], [True, True]) == 0.0
-    assert dialogue_share([400.0, 600.0], [False, False]) == 1.0
-    assert 0.0 < dialogue_share([90.0], [True]) < dialogue_share([90.0], [False]) < 1.0
+def test_names_and_lengths_tell_the_kind_of_talk() -> None:
+    assert tell_kind([20.0, 30.0], [True, True]) == (0.0, 0.0)
+    assert tell_kind([20.0, 30.0], [False, False]) == (1.0, 0.0)
+    assert tell_kind([400.0, 600.0], [False, False]) == (1.0, 1.0)
+    assert tuple(tell_kind([90.0, 90.0], [True, False])) == pytest.approx((0.5, 0.5), abs=0.01)
+    assert tell_kind([], []) == (0.0, 0.0)
 
 
-def test_the_kind_of_talk_decides_between_two_sets_of_weights() -> None:
-    words = RelevanceWeights(dense=0.0, lexical=1.0)
-    profile = replace(SEED, dialogue_relevance=words)
-    signals = [Signals(dense=0.2, lexical=0.8, dialogue=share) for share in (0.0, 0.5, 1.0)]
-    memories = [Candidate(str(n), "", Scope.USER, Kind.TURN, one) for n, one in enumerate(signals)]
-    found = {row.candidate.id: row.relevance for row in score_hybrid(memories, profile, NOW)}
-    assert found == pytest.approx({"0": 0.2, "1": 0.5, "2": 0.8})
+@pytest.mark.parametrize(
+    ("dialogue", "long_turns", "expected"),
+    [(0.0, 0.0, 0.2), (0.0, 1.0, 0.2), (1.0, 0.0, 0.4), (1.0, 1.0, 0.8), (0.5, 0.0, 0.3), (1.0, 0.5, 0.6)],
+)
+def test_the_kind_of_talk_decides_among_three_sets_of_weights(
+    dialogue: float, long_turns: float, expected: float
+) -> None:
+    words, session = (RelevanceWeights(dense=0.0)._replace(**{name: 1.0}) for name in ("lexical", "session"))
+    profile = replace(SEED, chat_relevance=session, dialogue_relevance=words)
+    signals = Signals(dense=0.2, lexical=0.8, session=0.4, dialogue=dialogue, long_turns=long_turns)
+    [row] = score_hybrid([Candidate("m", "", Scope.USER, Kind.TURN, signals)], profile, NOW)
+    assert row.relevance == pytest.approx(expected)

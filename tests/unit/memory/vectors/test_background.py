@@ -31,8 +31,8 @@ def test_a_space_without_spread_tells_nothing_apart() -> None:
     assert relatedness(1.0, 1.0) == 0.0
 
 
-def test_documents_questions_and_prefixes_have_levels_of_their_own() -> None:
+def test_documents_and_questions_have_levels_of_their_own() -> None:
     documents = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
     questions = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    measured = measure_background(documents, questions, 2)
-    assert measured == pytest.approx((0.5, 0.0, 0.0, 0.0), abs=1e-6)
+    measured = measure_background(documents, questions)
+    assert measured == pytest.approx((0.5, 0.0), abs=1e-6)
