@@ -89,16 +89,16 @@ COSINE_ONLY = RelevanceWeights()
 PEOPLE_WEIGHTS = RelevanceWeights(
     dense=0.04,
     passage_dense=0.23,
-    passage_lexical=0.20,
+    passage_lexical=0.19,
     session=0.12,
-    role=0.07,
+    role=0.06,
     speaker=0.02,
-    statement=0.08,
-    reply=0.04,
-    substance=0.03,
+    statement=0.10,
+    reply=0.03,
+    substance=0.02,
     dated=0.08,
     counted=0.07,
-    linked=0.03,
+    linked=0.04,
 ).normalise()
 # Of a user with an assistant, in short turns: a turn answers by what it means, in other words than the question's.
 CHAT_WEIGHTS = RelevanceWeights(
