@@ -23,8 +23,9 @@ from lithify.memory.vectors.background import to_usual
 HOUR_MS: Final = 3_600_000.0
 MINUTE_MS: Final = 60_000.0
 _STATED: Final = frozenset({Kind.TURN, Kind.MEMORY})
-# A page that somebody pasted has words in common with everything, and states nothing anew.
-MOST_CHARACTERS: Final = 800
+# Whoever states something anew does so in a sentence or two. A long text has words in common with everything: with 800
+# characters, questions about talks of long turns lost .02 of their first hits.
+MOST_CHARACTERS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
