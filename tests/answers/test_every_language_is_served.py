@@ -10,7 +10,8 @@ import pytest
 from tests.integration.node_process import NodeProcess
 
 FOLDER = Path(__file__).parent.parent / "unit" / "memory" / "languages"
-BATCHES = ("turns", "later_turns")
+ASKED = ("turns", "later_turns")  # each fact with a question that shares its words
+BATCHES = (*ASKED, "varied_turns")
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "ru", "zh", "ja", "ko", "ar", "hi")
 Turns = Mapping[str, list[str]]
 
@@ -21,6 +22,7 @@ def read_batch(name: str) -> dict[str, Turns]:
 
 TURNS = {batch: read_batch(batch) for batch in BATCHES}
 CASES = [(batch, code) for batch in BATCHES for code in LANGUAGES]
+ASKED_CASES = [(batch, code) for batch in ASKED for code in LANGUAGES]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -34,9 +36,10 @@ def _told(node: NodeProcess) -> None:
     node.wait_drained()
 
 
-def count_promoted(node: NodeProcess, batch: str, code: str, kind: str) -> int:
-    receipts = [node.http.get(f"/v1/receipts/{batch}-{code}-{kind}-{place}").json() for place in range(5)]
-    return sum(bool(receipt["promoted"]) for receipt in receipts)
+def promoted_share(node: NodeProcess, batch: str, code: str, kind: str) -> float:
+    places = range(len(TURNS[batch][code]["chatter"]))
+    receipts = [node.http.get(f"/v1/receipts/{batch}-{code}-{kind}-{place}").json() for place in places]
+    return sum(bool(receipt["promoted"]) for receipt in receipts) / len(receipts)
 
 
 def search(node: NodeProcess, user: str, query: str) -> list[dict[str, Any]]:
@@ -46,15 +49,15 @@ def search(node: NodeProcess, user: str, query: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("batch", "code"), CASES)
 def test_facts_are_kept(node: NodeProcess, batch: str, code: str) -> None:
-    assert count_promoted(node, batch, code, "fact") >= 4
+    assert promoted_share(node, batch, code, "fact") >= 0.8
 
 
 @pytest.mark.parametrize(("batch", "code"), CASES)
 def test_chatter_is_not_kept(node: NodeProcess, batch: str, code: str) -> None:
-    assert count_promoted(node, batch, code, "chatter") <= 1
+    assert promoted_share(node, batch, code, "chatter") <= 0.2
 
 
-@pytest.mark.parametrize(("batch", "code"), CASES)
+@pytest.mark.parametrize(("batch", "code"), ASKED_CASES)
 def test_a_question_finds_the_fact_that_shares_its_words(node: NodeProcess, batch: str, code: str) -> None:
     questions = TURNS[batch][code]["questions"]
     first = [search(node, f"{batch}-{code}", question)[0]["event_id"] for question in questions]

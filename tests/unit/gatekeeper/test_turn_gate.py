@@ -118,6 +118,27 @@ def test_a_language_that_was_not_learned_is_judged_by_its_words() -> None:
     assert turn_gate.decide(turn(), [], []).decision.patterns == "gp2+worth"
 
 
+def test_neighbours_do_not_count_in_a_language_that_was_not_learned() -> None:
+    """A model of another language puts all such turns close together."""
+    turn_gate = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, INDIFFERENT, foreign=foreign_config(RECALL_GATE))
+    one = turn(text="Ich heiße Ada und wohne in Bonn.")
+    near = [NearMemory("m1", 0.97, "Ich bin Schreiner von Beruf.", frozenset())]
+    assert turn_gate.decide(one, [0.97] * 5, near).decision == turn_gate.decide(one, [], []).decision
+
+
+def test_a_short_text_that_is_hardly_english_is_read_in_the_languages_it_may_be_in() -> None:
+    turn_gate = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, INDIFFERENT, foreign=foreign_config(RECALL_GATE))
+    for text, source in (("El servidor usa el puerto 8443.", "gp2+words"), ("server port 8443", "gp2+worth")):
+        assert turn_gate.decide(turn(text=text), [], []).decision.patterns == source
+
+
+def test_what_hears_the_words_says_so() -> None:
+    listening = replace(CONVINCED, hears_words=True)
+    assert TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, listening).decide(turn(), [], []).decision.patterns == (
+        "gp2+worth+words"
+    )
+
+
 def test_a_language_that_was_learned_is_judged_by_what_was_learned() -> None:
     german = replace(INDIFFERENT, languages=frozenset({"en", "de"}))
     turn_gate = TurnGate(LEARNED_CONFIG, MERGE_AT, ANALYSER, german, foreign=foreign_config(RECALL_GATE))

@@ -27,6 +27,14 @@ def test_the_own_file_of_a_profile_comes_first(tmp_path: Path, boats: Worth) -> 
     assert found("green boats", [1.0, 0.0]) == pytest.approx(boats("green boats", [1.0, 0.0]), abs=1e-3)
 
 
+def test_whether_the_words_are_heard_is_kept_and_absent_from_older_files(tmp_path: Path, boats: Worth) -> None:
+    write_worth(tmp_path / WORTH_FILE, boats)
+    found = find_worth(tmp_path, "test")
+    assert found is not None
+    assert found.hears_words
+    assert not read_worth(b'{"family": "test", "weights": [1.0]}', "test", "old.json").hears_words
+
+
 @pytest.mark.parametrize("family", ["snowflake-arctic-embed-s", "all-minilm-l6-v2"])
 def test_the_default_and_the_light_profile_ship_with_one(tmp_path: Path, family: str) -> None:
     shipped = find_worth(tmp_path, family)

@@ -11,7 +11,7 @@ from lithify.memory.gating.gate import GateConfig, GateDecision, gate, make_conf
 from lithify.memory.gating.gate_profile import GateProfile
 from lithify.memory.gating.spoken_evidence import weigh_words
 from lithify.memory.gating.worth import Worth
-from lithify.memory.languages import detect_language, is_foreign
+from lithify.memory.languages import ENGLISH, Language, detect_language, find_readings, is_foreign
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.vectors.background import USUAL, to_usual
 
@@ -44,7 +44,7 @@ class TurnGate:
         turn_scores = [to_usual(cosine, self.background) for cosine in turn_cosines]
         near = [replace(memory, score=to_usual(memory.score, self.background)) for memory in found]
         known = repeated_scores(near, turn.event_id, self.config.limits)
-        decision = self._gate_foreign(turn.text, turn_scores, known) or self._gate_known(turn, turn_scores, known)
+        decision = self._gate_foreign(turn.text) or self._gate_known(turn, turn_scores, known)
         # Merged by a delivery whose record of it is lost: it stays promoted, whatever is known by now.
         merged = next((memory.id for memory in near if turn.event_id in memory.mentions), None)
         if merged is not None or not decision.promote:
@@ -52,17 +52,34 @@ class TurnGate:
         return GatedTurn(turn, decision, self._find_repeated(turn.text, near) or turn.memory_id)
 
     def _gate_known(self, turn: StoredTurn, turn_scores: Sequence[float], known: Sequence[float]) -> GateDecision:
-        worth = None if self.worth is None else self.worth(turn.text, turn.vector)
-        return gate(turn.text, turn_scores, known, config=self.config, worth=worth)
+        if self.worth is None:
+            return gate(turn.text, turn_scores, known, config=self.config)
+        worth = self.worth(turn.text, turn.vector)
+        return gate(turn.text, turn_scores, known, config=self.config, worth=worth, source=self.worth.source)
 
-    def _gate_foreign(self, text: str, turn_scores: Sequence[float], known: Sequence[float]) -> GateDecision | None:
-        """Decides by the words of a turn whose language was not learned; None if it was."""
-        if self.foreign is None or not is_foreign(text):
+    def _gate_foreign(self, text: str) -> GateDecision | None:
+        """Decides by the words of a turn whose language was not learned; None if it was.
+
+        Its neighbours are not asked: a model of another language puts all such turns close together.
+        """
+        if self.foreign is None:
             return None
+        languages = self._find_unlearned(text)
+        if not languages:
+            return None
+        worth = max(weigh_words(text, language) for language in languages)
+        return gate(text, (), (), config=self.foreign, worth=worth, source="words")
+
+    def _find_unlearned(self, text: str) -> tuple[Language | None, ...]:
+        """Returns the languages a turn may be in, None for one without a file; nothing if one of them was learned."""
+        learned = frozenset({ENGLISH}) if self.worth is None else self.worth.languages
         language = detect_language(text)
-        if language is not None and self.worth is not None and language.code in self.worth.languages:
-            return None
-        return gate(text, turn_scores, known, config=self.foreign, worth=weigh_words(text, language), source="words")
+        if language is not None:
+            return () if language.code in learned else (language,)
+        if is_foreign(text):
+            return (None,)
+        readings = find_readings(text)
+        return () if any(one.code in learned for one in readings) else readings
 
     def _find_repeated(self, text: str, near: Iterable[NearMemory]) -> str | None:
         if self.merge_at is None:

@@ -34,7 +34,8 @@ def read_worth(content: bytes, family: str, source: str) -> Worth:
     try:
         raw = orjson.loads(content)
         weights = np.array(raw["weights"], np.float64)
-        worth = Worth(raw["family"], weights, frozenset(map(str, raw.get("languages", (ENGLISH,)))))
+        languages = frozenset(map(str, raw.get("languages", (ENGLISH,))))
+        worth = Worth(raw["family"], weights, languages, hears_words=bool(raw.get("words", False)))
     except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
         raise Misconfigured(f"{source} cannot be read ({error}); run `lithify calibrate gate --learn`") from error
     if worth.family != family:
@@ -44,5 +45,10 @@ def read_worth(content: bytes, family: str, source: str) -> Worth:
 
 def write_worth(path: Path, worth: Worth) -> None:
     weights = [round(float(weight), DIGITS) for weight in worth.weights]
-    content = {"family": worth.family, "languages": sorted(worth.languages), "weights": weights}
+    content = {
+        "family": worth.family,
+        "languages": sorted(worth.languages),
+        "words": worth.hears_words,
+        "weights": weights,
+    }
     path.write_bytes(orjson.dumps(content) + b"\n")

@@ -1,4 +1,8 @@
-"""How likely a turn is worth keeping, by its embedding and its shape; learned from labelled turns."""
+"""How likely a turn is worth keeping, by its embedding and its shape; learned from labelled turns.
+
+A few hundred labels do not teach an embedding what a question, a request or a short plain fact is in every wording. So
+the odds of what the words say, which were learned from turns of other languages, are multiplied with its own.
+"""
 
 import math
 import re
@@ -12,10 +16,13 @@ import numpy.typing as npt
 from lithify.errors import Invalid
 from lithify.memory.bounds import FloatArray
 from lithify.memory.gating.patterns import fires
-from lithify.memory.languages import ENGLISH, detect_foreign
+from lithify.memory.gating.spoken_evidence import read_evidence, weigh_evidence
+from lithify.memory.languages import ENGLISH, detect_foreign, load_languages
 
 # Of 0.3, 0.5 and 1 the one with the best precision for users it had not learned from (docs/gating.md).
 RIDGE = 1.0
+# How much surer the embedding is beside the words: of 1, 1.5 and 2 the one with the best precision (docs/gating.md).
+SURENESS = 2.0
 # Newton's method on a convex function: a handful are needed.
 STEPS = 50
 SETTLED = 1e-9
@@ -45,12 +52,20 @@ class Worth:
     family: str
     weights: FloatArray
     languages: frozenset[str] = frozenset({ENGLISH})  # those it was learned from
+    hears_words: bool = False  # what the words say counts beside it; not for what earlier versions have learned
+
+    @property
+    def source(self) -> str:
+        """Returns what a decision by it is said to go by."""
+        return "worth+words" if self.hears_words else "worth"
 
     def __call__(self, text: str, vector: npt.ArrayLike) -> float:
         features = _features([text], np.asarray(vector, np.float64)[np.newaxis, :])
         if features.shape[1] != self.weights.size:
             raise Invalid(f"what was learned for {self.family} does not fit vectors of {features.shape[1]} features")
-        return float(_logistic(features @ self.weights)[0])
+        learned = float((features @ self.weights)[0])
+        odds = _join_words(text, learned) if self.hears_words else learned
+        return float(_logistic(np.array([odds]))[0])
 
 
 def learn_worth(family: str, texts: Sequence[str], vectors: npt.ArrayLike, useful: Sequence[bool]) -> Worth:
@@ -69,7 +84,20 @@ def learn_worth(family: str, texts: Sequence[str], vectors: npt.ArrayLike, usefu
         if np.abs(step).max() < SETTLED:
             break
     weights[: rows.shape[1]] /= spread
-    return Worth(family, weights, _find_learned(texts))
+    return Worth(family, weights, _find_learned(texts), hears_words=True)
+
+
+def _join_words(text: str, learned: float) -> float:
+    """Returns the log odds by the embedding and by the words.
+
+    To an embedding a request or a log sounds like what it is about, so it never speaks for what asks or was pasted.
+    """
+    evidence = read_evidence(text, detect_foreign(text) or load_languages()[ENGLISH])
+    if evidence is None:
+        return learned
+    is_about = evidence.asks or evidence.begs or evidence.pasted
+    own = min(learned, 0.0) if is_about else learned
+    return SURENESS * own + weigh_evidence(evidence)
 
 
 def _find_learned(texts: Sequence[str]) -> frozenset[str]:

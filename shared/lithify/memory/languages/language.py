@@ -35,7 +35,7 @@ CUES: Final[Mapping[str, tuple[str, ...]]] = {
         *("lasting", "openers", "orders", "speech", "infinitives", "requests", "wishes", "wished"),
         *("passing", "kindness", "limited", "answers", "subordinate", "subject_told", "narrated", "habits", "pleas"),
     ),
-    "gate": ("facts", "own", "names", "lasting", "chatter", "reactions", "passing", "requests"),
+    "gate": ("facts", "own", "names", "lasting", "chatter", "reactions", "passing", "you", "requests"),
 }
 _PLAIN: Final = ("code", "name", "scripts", "spacing", "stemmer", "letters", "capitals", "clitics", "imperative")
 _WORDS: Final = ("stop_words", "common", "forms")

@@ -1,5 +1,7 @@
 """What is worth keeping is learned from labels (spec 04)."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,30 @@ def test_the_shape_tells_long_asked_pasted_and_prompted() -> None:
 def test_a_worth_is_a_probability_whatever_the_vector(boats: Worth) -> None:
     assert boats("x", [1e6, -1e6]) == pytest.approx(1.0)
     assert boats("x", [-1e6, 1e6]) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "learned", "wanted"),
+    [
+        ("I am a dentist in Namur.", -1.0, True),
+        ("Thanks a lot!", 1.0, False),
+        ("Recommend a restaurant for my wife's birthday on 5 May.", 5.0, False),
+        ("Where does my wife work?", 5.0, False),
+        ("ERROR 2026-05-12 my server is down", 5.0, False),
+    ],
+    ids=["fact", "thanks", "request", "question", "log"],
+)
+def test_the_words_are_heard_beside_what_was_learned(text: str, learned: float, wanted: bool) -> None:
+    """An embedding cannot tell a request from what it is about."""
+    weights = np.array([learned, *[0.0] * (len(text_shape("")) + 1)])
+    deaf = Worth("test", weights)
+    assert (deaf(text, [1.0]) > 0.5) == (learned > 0)
+    assert (replace(deaf, hears_words=True)(text, [1.0]) > 0.5) == wanted
+    assert (deaf.source, replace(deaf, hears_words=True).source) == ("worth", "worth+words")
+
+
+def test_what_is_learned_hears_the_words(boats: Worth) -> None:
+    assert boats.hears_words
 
 
 def test_vectors_of_another_length_are_refused(boats: Worth) -> None:

@@ -1,5 +1,6 @@
 """Languages are data: a file is enough, and a bad one says what is wrong with it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,11 @@ def test_a_cue_is_found_without_its_accents_and_not_inside_a_word() -> None:
     assert not german.finds("questions.when", normalise("irgendwanneinmal"))
     assert hindi.finds("self.words", normalise("मैं घर पर हूँ"))
     assert not hindi.finds("self.words", normalise("मैंगो मीठा है"))
+
+
+def test_no_phrase_has_a_class_that_lower_case_turns_round() -> None:
+    """Phrases are read in lower case, where what is no letter would become a letter."""
+    for language in load_languages().values():
+        assert not [
+            phrase for phrases in language.phrases.values() for phrase in phrases if re.search(r"\\[A-Z]", phrase)
+        ]

@@ -1,6 +1,6 @@
-"""User turns with a label each: whether a person would want them kept. Written for this project, in `gate.jsonl`."""
+"""User turns with a label each: whether a person would want them kept. Written for this project, in `gate*.jsonl`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +10,8 @@ import orjson
 
 from lithify.errors import Invalid
 
-FILE: Final = "gate.jsonl"
+# Conversations; and short plain facts beside requests for once and talk in the first person, which those have few of.
+FILES: Final = ("gate.jsonl", "gate-plain.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,9 @@ class LabelledTurn:
     score: float | None
 
 
-def shipped_turns() -> list[LabelledTurn]:
-    source = files(__package__) / FILE
-    return list(_parse_turns(source.read_bytes(), source.name))
+def shipped_turns(names: Sequence[str] = FILES) -> list[LabelledTurn]:
+    sources = [files(__package__) / name for name in names]
+    return [turn for source in sources for turn in _parse_turns(source.read_bytes(), source.name)]
 
 
 def read_turns(path: Path) -> list[LabelledTurn]:
