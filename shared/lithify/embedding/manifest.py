@@ -24,7 +24,7 @@ _INSTALLED = Path(__file__).parent / "profiles"  # in a wheel
 _CHECKOUT = Path(__file__).parents[3] / "models"  # in the source tree
 
 # File names, the list of the variants not loaded, and what was measured may change without changing a vector (X19).
-NOT_OF_THE_SPACE = frozenset({"model", "variants", "variant", "tokenizer", "rotation", "background"})
+NOT_OF_THE_SPACE = frozenset({"model", "variants", "variant", "tokenizer", "rotation", "background", "multilingual"})
 
 Pooling = Literal["mean", "cls"]
 
@@ -72,6 +72,7 @@ class Manifest(_Strict):
     # What a document is read by, special tokens included, and what two neighbours share (spec 03 §7).
     window: int = Field(default_factory=lambda known: min(WINDOW, known["max_tokens"]), ge=16)
     overlap: int = Field(default_factory=lambda known: known["window"] // 2, ge=0)
+    multilingual: bool = False  # whether it reads more than English; for others, words tell more than meaning
     background: Background = (
         USUAL_BACKGROUND  # what unrelated texts score; measured at loading where the file is silent
     )

@@ -37,6 +37,7 @@ from lithify.assembly.recall.surroundings import Surroundings, find_surroundings
 from lithify.embedding import Embedder
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
+from lithify.memory.languages import is_foreign
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.ranking.candidate import Candidate, Imprint, Scope, read_candidate
 from lithify.memory.ranking.duplicates import drop_stand_ins
@@ -328,7 +329,9 @@ class Retriever:
         self, query: RecallQuery, words: SparseVector | None, vector: npt.NDArray[np.float64] | None
     ) -> PassageQuery:
         wanted = words.indices if words else self.analyser.query_vector(query.text)[0]
-        return PassageQuery(query.text, wanted, vector, self.embedder.manifest.background)
+        manifest = self.embedder.manifest
+        unread = not manifest.multilingual and is_foreign(query.text)
+        return PassageQuery(query.text, wanted, vector, manifest.background, unread)
 
 
 def hits_or_raise(hits: list[Hit] | LithifyError) -> list[Hit]:

@@ -52,6 +52,7 @@ class PassageQuery:
     words: Sequence[int]  # the dimensions of its words in lexical vectors
     vector: Vector | None  # None if the model could not be asked
     background: Background = USUAL_BACKGROUND  # of the model
+    is_foreign: bool = False  # whether it is in a language that the model does not read
 
 
 def bare_signals(dense: Mapping[str, float], lexical: Mapping[str, float], *, by_best: bool) -> dict[str, Signals]:
@@ -205,6 +206,7 @@ def passage_columns(query: PassageQuery, table: PassageTable, memories: Sequence
         "substance": [substance(memory.token_estimate) for memory in memories],
         "dialogue": [kind.dialogue] * len(memories),
         "long_turns": [kind.long_turns] * len(memories),
+        "foreign": [float(query.is_foreign)] * len(memories),
         "linked": link_by_names(query.text, [memory.text for memory in memories], merits),
         **cue_columns(query.text, memories, speakers),
     }

@@ -77,12 +77,6 @@ def name_words(query: str) -> frozenset[str]:
     return frozenset(_WORD.findall(query.lower()))
 
 
-def is_said_by(text: str, asked: frozenset[str]) -> bool:
-    """Returns whether the text opens with a speaker, as in "Ada: hello", of whom the query speaks."""
-    speaker = _SPEAKER.match(text)
-    return speaker is not None and not asked.isdisjoint(_WORD.findall(speaker.group(1).lower()))
-
-
 def speaker_of(text: str) -> str | None:
     """Returns who speaks, where a text opens with it, as in "Ada: hello"."""
     speaker = _SPEAKER.match(text)

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from lithify.memory.languages import is_foreign
 from lithify.memory.ranking.cues import name_words
 
 LEAST_LETTERS: Final = 3  # of a name; shorter ones are ordinary words too often
@@ -21,7 +22,7 @@ def ask_as_owner(query: str, user: str | None) -> str:
     Only a name with a capital counts: whoever is called Will or Mark is not meant by every "will" and "mark".
     """
     names = [word for word in name_words(user or "") if len(word) >= LEAST_LETTERS and word.isalpha()]
-    if not names or not query.isascii():
+    if not names or is_foreign(query):
         return query
     for name in sorted(names):
         query = _rewrite(query, name.capitalize())

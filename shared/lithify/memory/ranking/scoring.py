@@ -141,7 +141,8 @@ def signal_rows(candidates: Sequence[Candidate], profile: Profile) -> FloatArray
 def _weights_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:
     dialogue = _column([candidate.signals.dialogue for candidate in candidates])
     long_turns = _column([candidate.signals.long_turns for candidate in candidates])
-    return profile.weights.mix(dialogue, long_turns)
+    foreign = _column([candidate.signals.foreign for candidate in candidates])
+    return profile.weights.mix(dialogue, long_turns, foreign)
 
 
 def _relevance_of(candidates: Sequence[Candidate], profile: Profile) -> FloatArray:

@@ -29,7 +29,8 @@ def test_who_is_named_by_his_id_is_asked_for_in_the_first_person(asked: str, exp
         ("Where does Ada live?", "4711"),
         ("Where does Ada live?", None),
         ("What will I mark?", "will"),
-        ("Wo wohnt Ada? Wie heißt sie?", "ada"),
+        ("Wo wohnt Ada jetzt?", "ada"),
+        ("Wie heißt der Hund von Ada?", "ada"),
         ("Where does Bo live?", "bo"),
     ],
 )

@@ -66,7 +66,13 @@ def test_every_signal_of_a_candidate_reaches_its_weight(name: str) -> None:
 
 
 def test_every_signal_that_orders_has_a_weight() -> None:
-    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {"neighbours", "dialogue", "long_turns", *ABSOLUTE}
+    assert set(SIGNAL_NAMES) - set(RelevanceWeights._fields) == {
+        "neighbours",
+        "dialogue",
+        "long_turns",
+        "foreign",
+        *ABSOLUTE,
+    }
     assert set(RelevanceWeights._fields) <= set(SIGNAL_NAMES)
 
 
@@ -107,3 +113,12 @@ def test_the_kind_of_talk_decides_among_three_sets_of_weights(
     signals = Signals(dense=0.2, lexical=0.8, session=0.4, dialogue=dialogue, long_turns=long_turns)
     [row] = score_hybrid([Candidate("m", "", Scope.USER, Kind.TURN, signals)], profile, NOW)
     assert row.relevance == pytest.approx(expected)
+
+
+def test_words_take_over_where_the_model_does_not_read_the_language() -> None:
+    profile = replace(SEED, relevance=RelevanceWeights(dense=0.9, lexical=0.1))
+    understood, foreign = (Signals(dense=1.0, lexical=0.0, foreign=share) for share in (0.0, 1.0))
+    scored = [
+        score_hybrid([Candidate("m", "", Scope.USER, Kind.TURN, one)], profile, NOW) for one in (understood, foreign)
+    ]
+    assert [row.relevance for [row] in scored] == pytest.approx([0.9, 0.54])
