@@ -12,7 +12,7 @@ from lithify.settings import load_settings
 
 DATA = Path(__file__).parent / "later_chats"
 # A few questions of eighty below what was measured when they were set (docs/evaluation.md).
-FLOORS = {"1": 0.29, "5": 0.77, "10": 0.88}
+FLOORS = {"1": 0.27, "5": 0.72, "10": 0.88}
 SHOWN = 0.90  # of the answers in 1,000 tokens
 
 

@@ -221,16 +221,13 @@ class Reembed:
         return made
 
     def _index(self, records: Sequence[Record]) -> dict[str, IndexedText]:
-        """Embeds records, what was said by its pieces; short texts and others keep the words they have."""
+        """Embeds what was said by its pieces and reads its words anew; summaries and others keep those they have."""
         model = self.model
         said = [record for record in records if record.payload.get("kind") in CUT_KINDS]
         others = [record for record in records if record.payload.get("kind") not in CUT_KINDS]
         texts = [(record_text(record) or "", int(record.payload["ts"])) for record in said]
         indexed = index_texts(texts, embed_leniently(model.embedder), model.embedder.manifest, model.analyser)
-        made = {
-            record.id: one if len(one.pieces) > 1 else replace(one, lexical=record.lexical)
-            for record, one in zip(said, indexed, strict=True)
-        }
+        made = {record.id: one for record, one in zip(said, indexed, strict=True)}
         embedded = embed_each([record_text(record) or "" for record in others], model.embedder)
         made |= {r.id: IndexedText(one, r.lexical, ()) for r, one in zip(others, embedded, strict=True)}
         return made

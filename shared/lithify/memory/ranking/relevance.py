@@ -151,8 +151,8 @@ def tell_kind(lengths: Sequence[float], named: Sequence[bool]) -> TalkKind:
     return TalkKind(1.0 - sum(named) / len(named), min(max(long, 0.0), 1.0))
 
 
-# Of the weight of meaning, what words take over for a question that the model does not read. Of 0, .4 and .8 the best for
-# the chats in other languages that the weights are fitted on; vectors of such texts still tell names and related words.
+# Of the weight of meaning, what words take over for a question that the model does not read. Of 0, .4 and .8 the best
+# for the chats in other languages that the weights are fitted on; vectors of such texts still tell some related words.
 FOREIGN_SHARE = 0.4
 _WORDS_FOR_MEANING = tuple(
     (RelevanceWeights._fields.index(meaning), RelevanceWeights._fields.index(words))

@@ -7,7 +7,6 @@ from lithify.memory.ranking.cues import (
     asks_something,
     asks_when,
     keywords,
-    name_words,
     statement_share,
     substance,
     words,
