@@ -25,7 +25,7 @@ SAID = (
     "The paddles for the canoe are carved from one plank of cherry, both of them.",
     "Launching the canoe is planned with Piet and his daughter, with soup afterwards.",
 )
-QUESTION = "What have I told you about building the canoe?"
+QUESTION = "What did I say about the paddles, the thwarts and the launch of the canoe?"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -76,7 +76,7 @@ def test_what_memory_knows_is_still_recalled(node: NodeProcess, sailor: str, que
 
 def test_who_asks_about_himself_gets_the_benefit_of_the_doubt(node: NodeProcess, sailor: str) -> None:
     """Not a word of the question was ever said; a few lines may still help, and a host may refuse them."""
-    question = "Who sails with me?"
+    question = "Do I have a pet?"
     shown = [entry for block in assemble(node, question)["blocks"] for entry in block["entries"]]
     assert 0 < len(shown) <= 5
     assert all(entry["score"] < 0.1 for entry in shown)

@@ -140,7 +140,7 @@ async def test_decay_can_be_refused(shelf: Shelf) -> None:
 
 async def put_repetitions(shelf: Shelf) -> None:
     await shelf.put("first", "my cat is called Ludwig", session="a")
-    await shelf.put("again", "my cat is called Ludwig!", session="b")
+    await shelf.put("again", "my cat is called Ludwig indeed", session="b")
     await shelf.put("more", "a cat naps, called Ludwig by all", session="c")
 
 

@@ -14,6 +14,7 @@ from lithify.embedding import Embedder, HashEmbedder, Manifest, Vectors
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, Event
 from lithify.indexing import embed_tiers, lexical_vector
+from lithify.indexing.division import CUT_KINDS
 from lithify.memory.compaction.summary import summary_id
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.node.parts import Model, collection_spec
@@ -81,7 +82,8 @@ def derived_points(embedder: Embedder) -> list[Record]:
 def _searched(embedder: Embedder, id_: str, kind: str, text: str, **more: Any) -> Record:
     memory = MemoryRecord("acme", "u0", kind, "user", text, ts=5, embedding=embedder.fingerprint, **more)
     [vectors] = embed_tiers([text], embedder)
-    return Record(id_, memory.payload(), vectors, lexical_vector(text, ANALYSER))
+    said_at = memory.ts if kind in CUT_KINDS else None
+    return Record(id_, memory.payload(), vectors, lexical_vector(text, ANALYSER, said_at))
 
 
 def _bare(key: str, family: str, **more: Any) -> Record:

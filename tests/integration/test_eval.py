@@ -163,13 +163,14 @@ def test_a_fit_is_printed_beside_the_shipped_weights(tmp_path: Path, monkeypatch
     shares = tuple(RelevanceWeights(dense=0.4, lexical=0.6))
     recall = {"1": 0.5, "5": 0.7, "10": 0.8}
     row = SetComparison(2, 1, shares, recall, recall, recall, None, recall, shipped_loss=0.01, mixture_loss=0.0)
-    fit = MixtureFit(KindWeights.constant(shares, facts=1), {"data": row})
+    fit = MixtureFit(KindWeights.constant(shares, facts=2), {"data": row})
     monkeypatch.setattr("lithify.cli.eval.fit_profile", lambda *_, **__: fit)
     done = CliRunner().invoke(app, ["fit", "--data", str(prepared(tmp_path / "data"))], catch_exceptions=False)
     printed = json.loads(done.stdout)
     assert printed["sets"]["data"]["shares"]["lexical"] == 0.6
     assert printed["sets"]["data"]["mixture_held_out"] == recall
     assert printed["shipped_weights"]["people"] == pytest.approx(RECALL.normalise().relevance._asdict())
+    assert printed["shipped_weights"]["chat"] == pytest.approx(RECALL.normalise().chat_relevance._asdict())
     assert printed["shipped_weights"]["dialogue"] == pytest.approx(RECALL.normalise().dialogue_relevance._asdict())
 
 

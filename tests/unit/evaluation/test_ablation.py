@@ -18,7 +18,7 @@ from tests.unit.evaluation.made_files import prepared
 
 BASE = RECALL.normalise()
 MINILM = Settings(embedding_profile="all-minilm-l6-v2", embedding_variant="int8")
-SIGNALS = [name for name, weight in BASE.relevance._asdict().items() if weight > 0]
+SIGNALS = [name for name, *weights in zip(BASE.relevance._fields, *BASE.weights, strict=True) if max(weights) > 0]
 
 
 @pytest.fixture
