@@ -9,7 +9,8 @@ FULL_SUBSTANCE = 64  # tokens from which on more text promises no more facts
 
 _QUESTION_MARK = re.compile(r"[?？؟]")
 # The clause alone: "I bought a Clio for 4,800, was that too much?" states what was bought.
-_QUESTION = re.compile(r"[^.!?。！？؟\n,，、;؛]*[?？؟]")
+# Every clause is matched, whatever ends it: looking for questions only would try each of its letters as a beginning.
+_CLAUSE = re.compile(r"[^.!?。！？؟\n,，、;؛]*(?:[.!?。！？؟\n,，、;؛]|$)")
 _DIGIT = re.compile(r"\d")
 _SPEAKER = re.compile(r"([^\W\d_][\w.'-]*(?: [\w.'-]+){0,3}):\s")
 _WORD = re.compile(r"[^\W_]+")
@@ -63,8 +64,10 @@ def asks_something(text: str) -> bool:
 
 def statement_share(text: str) -> float:
     """Returns how much of a text asks nothing, in [0, 1]: a question at the end does not undo what was said before."""
-    asked = sum(map(len, _QUESTION.findall(text)))
-    return 1.0 - asked / len(text) if asked else 1.0
+    if _QUESTION_MARK.search(text) is None:
+        return 1.0
+    asked = sum(len(clause) for clause in _CLAUSE.findall(text) if _QUESTION_MARK.match(clause[-1:]))
+    return 1.0 - asked / len(text)
 
 
 def substance(tokens: int) -> float:
