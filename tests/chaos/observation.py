@@ -17,7 +17,9 @@ from lithify.archive import ArchivedEvent, Findings, read_archive
 from lithify.embedding.hash_embedder import HashEmbedder
 from lithify.events.scope import DEFAULT_TENANT
 from lithify.jobs import keys as job_keys
-from lithify.store.memory_record import COLLECTION
+from lithify.memory.pieces import cut_pieces
+from lithify.memory.vectors.tiers import mean_vector
+from lithify.store.memory_record import COLLECTION, PIECE
 from lithify.streams import keys
 from tests.chaos.ledger import Facts, hash_of
 from tests.chaos.system import PARTITIONS, System
@@ -34,10 +36,14 @@ Fields: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Point:
+    """A turn, or one of the pieces of a long one, whose text is a part of the turn's."""
+
     event_id: str
     facts: Facts
     seq: int
     vector_fits: bool
+    piece: int | None = None  # its number, of a piece
+    pieces: tuple[str, ...] = ()  # of a long turn, the hashes of the pieces it is to have
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +119,17 @@ async def read_points(url: str) -> AsyncIterator[Point]:
 
 
 def points_of(raw: list[dict[str, Any]]) -> Iterable[Point]:
-    if not raw:
-        return
-    expected = HashEmbedder().embed_documents([point["payload"]["text"] for point in raw])
-    for point, vector in zip(raw, expected, strict=True):
-        payload, stored = point["payload"], np.array(point["vector"].get(TIER, []))
+    embedder = HashEmbedder()
+    for point in raw:
+        payload = point["payload"]
+        stored = np.array(point["vector"].get(TIER, []))
+        texts = [payload["text"]] if payload["kind"] == PIECE else cut_pieces(payload["text"])
+        vectors = embedder.embed_documents(texts)
+        vector = mean_vector(vectors) if len(texts) > 1 else vectors[0]
         facts = Facts(**{name: payload[name] for name in SENT}, text_hash=hash_of(payload["text"]))
         fits = stored.shape == vector.shape and bool(np.allclose(stored, vector, atol=TOLERANCE)) and bool(stored.any())
-        yield Point(payload["event_id"], facts, payload["seq"], fits)
+        pieces = tuple(map(hash_of, texts)) if len(texts) > 1 else ()
+        yield Point(payload["event_id"], facts, payload["seq"], fits, payload.get("piece"), pieces)
 
 
 def read_archived(folder: Path) -> tuple[list[Archived], list[str]]:

@@ -77,6 +77,9 @@ TAMPERED: dict[str, Observation] = {
     "text, tenant, user, session and role are as sent": replace(
         faultless(), points=[FIRST, replace(SECOND, facts=replace(SECOND.facts, tenant="other"))]
     ),
+    "a long turn has all its pieces, and no other has any": replace(
+        faultless(), points=[replace(FIRST, pieces=("a", "b")), SECOND, replace(FIRST, piece=0)]
+    ),
     "every vector is that of its text": replace(faultless(), points=[FIRST, replace(SECOND, vector_fits=False)]),
     "each event is published once": replace(faultless(), entries=6),
     "every receipt is complete": replace(faultless(), receipts=faultless().receipts | {"e2": receipt(2, "error")}),

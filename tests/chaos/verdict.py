@@ -37,14 +37,26 @@ Found = Iterator[tuple[str, set[str]]]
 
 def stored_findings(ledger: Ledger, points: list[Point]) -> Found:
     expected = {event_id for event_id, facts in ledger.accepted.items() if facts.becomes_memory}
-    times = Counter(point.event_id for point in points)
+    turns = [point for point in points if point.piece is None]
+    times = Counter(point.event_id for point in turns)
     yield "no accepted event is lost", expected - times.keys()
     yield "nothing is stored that was not accepted", times.keys() - expected
     yield "no event is stored twice", {event_id for event_id, number in times.items() if number > 1}
-    known = [point for point in points if point.event_id in expected]
+    known = [point for point in turns if point.event_id in expected]
     altered = {point.event_id for point in known if point.facts != ledger.accepted[point.event_id]}
     yield "text, tenant, user, session and role are as sent", altered
-    yield "every vector is that of its text", {point.event_id for point in known if not point.vector_fits}
+    yield "every vector is that of its text", {point.event_id for point in points if not point.vector_fits}
+    yield "a long turn has all its pieces, and no other has any", mismatched_pieces(points)
+
+
+def mismatched_pieces(points: list[Point]) -> set[str]:
+    """Returns the events whose pieces are not those of their turn, each once."""
+    expected = {point.event_id: list(enumerate(point.pieces)) for point in points if point.piece is None}
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for point in points:
+        if point.piece is not None:
+            found[point.event_id].append((point.piece, point.facts.text_hash))
+    return {name for name in expected.keys() | found.keys() if sorted(found[name]) != expected.get(name, [])}
 
 
 def accepted_findings(ledger: Ledger, seen: Observation, planted: int) -> Found:

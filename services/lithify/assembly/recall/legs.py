@@ -73,6 +73,13 @@ def source_turn(hit: Hit) -> SourceTurn:
     return (True, turn) if turn else (False, hit.payload.get("parent") or hit.id)
 
 
+def keep_others(words: tuple[Sequence[int], Sequence[float]], known: frozenset[int]) -> SparseVector:
+    """Returns words without those that are known, unless a question has no others."""
+    asked = list(zip(*words, strict=True))
+    wanted = [(index, weight) for index, weight in asked if index not in known] or asked
+    return SparseVector(tuple(index for index, _ in wanted), tuple(weight for _, weight in wanted))
+
+
 def leave_out(where: Where, shown: frozenset[str]) -> Where:
     """Excludes turns that are shown anyway, and with them their copies, which carry the turn's id (X42)."""
     return where.none_of("event_id", sorted(shown))

@@ -23,6 +23,7 @@ from lithify.assembly.recall.legs import (
     fold_copies,
     fold_hits,
     is_piece,
+    keep_others,
     leave_out,
     leave_out_divided,
     lexical_query,
@@ -299,7 +300,7 @@ class Retriever:
             return error
 
     async def _ask(self, scope: TenantScope, places: int, make: Callable[[int], Query]) -> list[Hit]:
-        """Returns the hits of so many source turns, or of most: asks again only where copies and pieces took too many."""
+        """Returns the hits of so many source turns, or of most; asks again where copies and pieces took too many."""
         kept: list[Hit] = []
         for limit in limits_for(places):
             [hits] = await self.store.query_batch(scope, COLLECTION, [make(limit)])
@@ -323,10 +324,8 @@ class Retriever:
         """Returns the words to look for, without the name of whose memory it is: everything in it is about him."""
         if LEXICAL not in query.legs:
             return None
-        owner = frozenset(self.analyser.query_vector(scope.user)[0]) if scope.user else frozenset()
-        asked = list(zip(*self.analyser.query_vector(query.text), strict=True))
-        wanted = [(index, weight) for index, weight in asked if index not in owner] or asked
-        return SparseVector(tuple(index for index, _ in wanted), tuple(weight for _, weight in wanted))
+        owner = self.analyser.query_vector(scope.user)[0] if scope.user else ()
+        return keep_others(self.analyser.query_vector(query.text), frozenset(owner))
 
     def _passage_query(
         self, query: RecallQuery, words: SparseVector | None, vector: npt.NDArray[np.float64] | None

@@ -1,7 +1,7 @@
 """Copies of one turn take one place, in each leg and in the union of both."""
 
-from lithify.assembly.recall.legs import Legs, fold_copies, limits_for, read_legs
-from lithify.store import Hit, Record
+from lithify.assembly.recall.legs import Legs, fold_copies, keep_others, limits_for, read_legs
+from lithify.store import Hit, Record, SparseVector
 
 
 def hit(record: str, turn: str | None, score: float = 0.5) -> Hit:
@@ -47,3 +47,9 @@ def test_the_union_counts_turns_and_keeps_their_copies_together() -> None:
 
 def test_nothing_found_is_a_short_list() -> None:
     assert Legs().shortlist(8) == []
+
+
+def test_words_that_everybody_knows_are_not_looked_for_unless_they_are_all() -> None:
+    words = ([1, 2, 3], [1.0, 0.5, 1.0])
+    assert keep_others(words, frozenset({2})) == SparseVector((1, 3), (1.0, 1.0))
+    assert keep_others(words, frozenset({1, 2, 3})) == SparseVector((1, 2, 3), (1.0, 0.5, 1.0))
