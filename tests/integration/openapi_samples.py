@@ -1,6 +1,6 @@
 """Requests drawn from an OpenAPI document: mostly as it wants them, sometimes not at all."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,6 +41,13 @@ def samples(document: Schema) -> st.SearchStrategy[Sample]:
             for wild in (False, True)
         ]
     )
+
+
+def plain_samples(document: Schema, wanted: Collection[tuple[str, str]]) -> st.SearchStrategy[Sample]:
+    """Requests to the named operations that keep to the types of the document."""
+    values = Values(document, wild=False)
+    chosen = [operation for operation in operations(document) if operation[:2] in wanted]
+    return st.one_of([operation_samples(values, *operation) for operation in chosen])
 
 
 def operations(document: Schema) -> Iterator[tuple[str, str, Schema]]:
