@@ -22,7 +22,7 @@ FOREIGN_KEY = os.environ.get("LITHIFY_ATTACK_KEY", "")
 def node(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[NodeProcess]:
     if FOREIGN_URL:
         pytest.skip("looks at the machine of the node, which a foreign service does not show")
-    node = NodeProcess(tmp_path_factory.mktemp("attack") / "data", models_dir, LITHIFY_EMBEDDER="hash")
+    node = NodeProcess(tmp_path_factory.mktemp("attack") / "data", models_dir)
     node.start()
     yield node
     node.close()
