@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test chaos check format lint types layers unit coverage install install-dev model docs lock clean
+.PHONY: help up demo test chaos fuzz check format lint types layers unit coverage install install-dev model docs lock clean
 
 help: ## show the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,8 +17,11 @@ demo: install model ## a tour of about a minute on a node of its own
 test: install-dev model ## run the default test-suite on real embedded parts
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-chaos: install-dev ## minutes of injected faults against real servers: MINUTES=5 SEED=1
-	@LITHIFY_TEST_QDRANT_BIN="$$(deploy/tools/fetch-qdrant .venv/qdrant)" $(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
+chaos: install-dev ## minutes of injected faults against real servers: MINUTES=5 SEED=1 (or SEED=1,2,3), TURNS= a seed
+	@LITHIFY_TEST_QDRANT_BIN="$$(deploy/tools/fetch-qdrant .venv/qdrant)" $(BIN)/python -m tests.chaos --minutes $(or $(MINUTES),5) --seeds $(or $(SEED),1) $(if $(TURNS),--turns $(TURNS))
+
+fuzz: install-dev model ## thousands of requests to every operation of a node: REQUESTS=10000 SEED=1
+	@LITHIFY_FUZZ_REQUESTS=$(or $(REQUESTS),10000) LITHIFY_FUZZ_SEED=$(or $(SEED),1) $(BIN)/python -m pytest -q tests/attack/test_fuzz.py
 
 check: format lint types layers unit ## format, lint, types, layers and unit tests in under a minute
 

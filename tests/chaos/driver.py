@@ -1,87 +1,89 @@
 """Sends the load over HTTP as agent hosts do: several connections, each insisting on an answer for every turn."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 from itertools import count
 from typing import Any, Final
 
 import httpx
 
-from tests.chaos.ledger import Ledger, Turn
-from tests.chaos.plan import Parcel, parcels
+from tests.chaos.host import ANSWER_TIMEOUT_S, Decision, Host
+from tests.chaos.ledger import TENANTS, Ledger, Turn
+from tests.chaos.plan import Load, Parcel, forge, parcels, tenant_of
 
-CONNECTIONS: Final = 6
-# Shorter than the gateway's own patience with Redis (5 s): some retries overtake the request they repeat.
-ANSWER_TIMEOUT_S: Final = 4.0
-PAUSE_S: Final = 0.1
+CONNECTIONS: Final = 3 * len(TENANTS)
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    seed: int
-    turns: int
-    seconds: float
-
-
-async def drive(load: Load, gateways: Sequence[str], ledger: Ledger) -> None:
+async def drive(load: Load, gateways: Sequence[str], api_keys: Mapping[str, str], ledger: Ledger) -> None:
     """Returns when every turn is accepted. Whatever is refused is in the ledger."""
     shares = [load.turns // CONNECTIONS + (n < load.turns % CONNECTIONS) for n in range(CONNECTIONS)]
     async with httpx.AsyncClient(timeout=ANSWER_TIMEOUT_S) as http, asyncio.TaskGroup() as tasks:
         for number, share in enumerate(shares):
-            connection = Connection(http, gateways, ledger, number)
-            tasks.create_task(connection.run(load, share), name=f"connection {number}")
+            host = Host(http, gateways, api_keys[tenant_of(number)], ledger.errors, count(number))
+            tasks.create_task(run_connection(Sender(host, ledger), load, number, share), name=f"connection {number}")
 
 
-class Connection:
-    def __init__(self, http: httpx.AsyncClient, gateways: Sequence[str], ledger: Ledger, number: int) -> None:
-        self._http = http
-        self._gateways = gateways
-        self._ledger = ledger
-        self._number = number
-        self._tries = count(number)
-
-    async def run(self, load: Load, turns: int) -> None:
-        clock = asyncio.get_running_loop().time
-        started = clock()
-        for parcel in parcels(load.seed, self._number, turns, load.seconds):
-            await asyncio.sleep(max(0.0, started + parcel.due_s - clock()))
+async def run_connection(sender: "Sender", load: Load, number: int, turns: int) -> None:
+    clock = asyncio.get_running_loop().time
+    started = clock()
+    for parcel in parcels(load, number, turns):
+        await asyncio.sleep(max(0.0, started + parcel.due_s - clock()))
+        with sender.under_way(parcel):
             for _ in range(2 if parcel.again else 1):
-                await self._deliver(parcel)
+                await sender.deliver(parcel)
             if parcel.forged:
-                await self._forge(parcel.turns[0])
+                await sender.forge(parcel.turns[0])
 
-    async def _deliver(self, parcel: Parcel) -> None:
+
+class Sender:
+    """Sends turns of one tenant and keeps the ledger of them."""
+
+    def __init__(self, host: Host, ledger: Ledger) -> None:
+        self._host = host
+        self._ledger = ledger
+
+    async def deliver(self, parcel: Parcel) -> None:
         if parcel.single:
-            answer = await self._insist("/v1/turns", parcel.turns[0].body())
-            self._ledger.answer(parcel.turns, [judged(answer)])
+            await self.send(parcel.turns[0])
             return
-        answer = await self._insist("/v1/turns:batch", {"turns": [turn.body() for turn in parcel.turns]})
-        results = answer.json().get("results", [judged(answer)] * len(parcel.turns))
-        self._ledger.answer(parcel.turns, results)
+        body = {"turns": [turn.body() for turn in parcel.turns]}
+        decision = await self._host.insist("POST", "/v1/turns:batch", body)
+        results = decision.answer.json().get("results", [read_result(decision.answer)] * len(parcel.turns))
+        self._note(parcel.turns, results, decision)
 
-    async def _forge(self, turn: Turn) -> None:
-        answer = await self._insist("/v1/turns", replace(turn, text=f"forged {turn.text}").body())
-        self._ledger.refuse(turn, judged(answer)["status"])
+    async def send(self, turn: Turn) -> str:
+        """Sends one turn and returns the decision about it in a word."""
+        decision = await self._host.insist("POST", "/v1/turns", turn.body())
+        result = read_result(decision.answer)
+        self._note((turn,), [result], decision)
+        return str(result["status"])
 
-    async def _insist(self, path: str, body: dict[str, Any]) -> httpx.Response:
-        """Repeat the same request, at whichever gateway is next, until one takes a decision."""
-        while True:
-            gateway = self._gateways[next(self._tries) % len(self._gateways)]
-            try:
-                answer = await self._http.post(f"{gateway}{path}", json=body)
-            except httpx.TransportError as error:
-                self._ledger.errors[type(error).__name__] += 1
-            else:
-                if answer.status_code < HTTPStatus.INTERNAL_SERVER_ERROR and answer.status_code != 429:
-                    return answer
-                self._ledger.errors[f"HTTP {answer.status_code}"] += 1
-            await asyncio.sleep(PAUSE_S)
+    def _note(self, turns: Sequence[Turn], results: Sequence[dict[str, Any]], decision: Decision) -> None:
+        if decision.attempts > 1:
+            self._ledger.uncertain.update(turn.name for turn in turns)
+        self._ledger.answer(turns, results, decision.sent_at, decision.told_at)
+
+    async def forge(self, turn: Turn) -> None:
+        """Sends other content under the id of a turn, which is a conflict unless the turn was forgotten meanwhile."""
+        forged = forge(turn)
+        decision = await self._host.insist("POST", "/v1/turns", forged.body())
+        if decision.attempts > 1:
+            self._ledger.uncertain.add(turn.name)
+        self._ledger.refuse(forged, read_result(decision.answer), decision.sent_at, decision.told_at)
+
+    @contextmanager
+    def under_way(self, parcel: Parcel) -> Iterator[None]:
+        """Keeps others from sending the same events meanwhile: nobody could tell whose content came first."""
+        names = {turn.name for turn in parcel.turns}
+        self._ledger.under_way |= names
+        yield
+        self._ledger.under_way -= names
 
 
-def judged(answer: httpx.Response) -> dict[str, Any]:
-    """A decision about one turn in the words of a batch's results."""
+def read_result(answer: httpx.Response) -> dict[str, Any]:
+    """Returns a decision about one turn in the words of a batch's results."""
     if answer.status_code in (HTTPStatus.OK, HTTPStatus.ACCEPTED):
         accepted: dict[str, Any] = answer.json()
         return accepted

@@ -13,6 +13,10 @@ class Kind(StrEnum):
     WORKER_PAUSED = "embedding worker paused past its lease (SIGSTOP)"
     WORKER_STOPPED = "embedding worker told to stop (SIGTERM)"
     ARCHIVER_KILLED = "archive worker killed (kill -9)"
+    FORGETTER_KILLED = "archive worker killed in the middle of a forgetting"
+    GATER_KILLED = "gating worker killed (kill -9)"
+    COMPACTOR_KILLED = "compaction killed in the middle of a job (kill -9)"
+    ASSEMBLY_KILLED = "assembly killed (kill -9)"
     GATEWAY_KILLED = "gateway killed (kill -9)"
     REDIS_KILLED = "Redis killed (kill -9)"
     REDIS_RESTARTED = "Redis restarted (SIGTERM)"
@@ -29,7 +33,11 @@ RATES: Final = MappingProxyType(
         Kind.WORKER_KILLED: 3.0,
         Kind.WORKER_PAUSED: 2.0,
         Kind.WORKER_STOPPED: 1.0,
-        Kind.ARCHIVER_KILLED: 1.0,
+        Kind.ARCHIVER_KILLED: 0.7,
+        Kind.FORGETTER_KILLED: 0.7,
+        Kind.GATER_KILLED: 1.0,
+        Kind.COMPACTOR_KILLED: 1.0,
+        Kind.ASSEMBLY_KILLED: 0.7,
         Kind.GATEWAY_KILLED: 1.0,
         Kind.REDIS_KILLED: 2.0,
         Kind.REDIS_RESTARTED: 0.5,

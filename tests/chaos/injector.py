@@ -4,13 +4,16 @@ import asyncio
 import signal
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from lithify.forgetting import QUEUE as FORGETTING
 from lithify.streams import keys
+from lithify.streams.progress import StreamId
 from tests.chaos.faults import Fault, Kind
+from tests.chaos.plan import Load
 from tests.chaos.poison import Poison, brew
 from tests.chaos.program import Program
 from tests.chaos.system import PARTITIONS, Message, System
@@ -18,6 +21,8 @@ from tests.chaos.system import PARTITIONS, Message, System
 # How long to look for the moment in which a worker holds messages.
 CATCH_S: Final = 5.0
 CATCH_POLL_S: Final = 0.02
+# How long to look for a forgetting under way; some are asked for every minute.
+FORGETTING_S: Final = 15.0
 # The others may be waiting out an outage themselves.
 TAKEOVER_S: Final = 20.0
 # Longer than the gateway's own retries, so that callers notice.
@@ -35,14 +40,15 @@ class Strikes:
     times: Counter[Kind] = field(default_factory=Counter)
     in_flight: Counter[Kind] = field(default_factory=Counter)
     taken_over: int = 0
-    poison: dict[str, Poison] = field(default_factory=dict)
+    poison: dict[str, Poison] = field(default_factory=dict)  # by mark
 
 
 class Injector:
-    def __init__(self, system: System, seed: int) -> None:
+    def __init__(self, system: System, load: Load) -> None:
         self.strikes = Strikes()
         self._system = system
-        self._random = Random(f"{seed}/poison")  # noqa: S311 - repeatable on purpose
+        self._load = load
+        self._random = Random(f"{load.seed}/poison")  # noqa: S311 - repeatable on purpose
         self._locks = {program.name: asyncio.Lock() for program in system.programs}
         self._strike = MappingProxyType(
             {
@@ -50,6 +56,10 @@ class Injector:
                 Kind.WORKER_PAUSED: self._pause_worker,
                 Kind.WORKER_STOPPED: self._stop_worker,
                 Kind.ARCHIVER_KILLED: self._kill_archiver,
+                Kind.FORGETTER_KILLED: self._kill_forgetter,
+                Kind.GATER_KILLED: self._kill_gater,
+                Kind.COMPACTOR_KILLED: self._kill_compactor,
+                Kind.ASSEMBLY_KILLED: self._kill_assembly,
                 Kind.GATEWAY_KILLED: self._kill_gateway,
                 Kind.REDIS_KILLED: self._kill_redis,
                 Kind.REDIS_RESTARTED: self._restart_redis,
@@ -86,6 +96,27 @@ class Injector:
 
     async def _kill_archiver(self, fault: Fault) -> None:
         await self._kill(self._choose(self._system.archivers, fault), fault)
+
+    async def _kill_gater(self, fault: Fault) -> None:
+        await self._kill(self._choose(self._system.gaters, fault), fault)
+
+    async def _kill_compactor(self, fault: Fault) -> None:
+        await self._kill(self._choose(self._system.compactors, fault), fault)
+
+    async def _kill_forgetter(self, fault: Fault) -> None:
+        """Strikes while a forgetting runs, somewhere in it; whoever archives also forgets."""
+        worker = self._choose(self._system.archivers, fault)
+        async with self._locks[worker.name]:
+            await worker.wait_ready()
+            clock = asyncio.get_running_loop().time
+            deadline = clock() + FORGETTING_S
+            while not (running := await self._system.running_jobs(FORGETTING)):
+                if clock() > deadline:
+                    break
+                await asyncio.sleep(CATCH_POLL_S)
+            self.strikes.in_flight[fault.kind] += len(running or ())
+            await asyncio.sleep(fault.severity)
+            await worker.end(signal.SIGKILL)
 
     async def _kill(self, worker: Program, fault: Fault) -> None:
         async with self._locks[worker.name]:
@@ -133,10 +164,15 @@ class Injector:
         return 0
 
     async def _kill_gateway(self, fault: Fault) -> None:
-        gateway = self._choose(self._system.gateways, fault)
-        async with self._locks[gateway.name]:
-            await gateway.wait_ready()
-            await gateway.end(signal.SIGKILL)
+        await self._kill_service(self._choose(self._system.gateways, fault))
+
+    async def _kill_assembly(self, fault: Fault) -> None:
+        await self._kill_service(self._choose(self._system.assemblies, fault))
+
+    async def _kill_service(self, service: Program) -> None:
+        async with self._locks[service.name]:
+            await service.wait_ready()
+            await service.end(signal.SIGKILL)
 
     async def _kill_redis(self, fault: Fault) -> None:
         server = self._system.server
@@ -170,13 +206,15 @@ class Injector:
         self._system.gateway_network.cut()
         self._system.worker_network.cut()
 
-    async def _plant_poison(self, fault: Fault) -> None:
-        mark = str(len(self.strikes.poison))
-        self.strikes.poison[mark] = brew(self._random, mark)
+    async def _plant_poison(self, _fault: Fault) -> None:
         # Redis is up while the lock is held: each is planted exactly once.
         async with self._system.redis_lock:
-            fields = dict[Any, Any](self.strikes.poison[mark].fields)
-            await self._system.redis.xadd(keys.turns(fault.choice % PARTITIONS), fields)
+            mark = str(len(self.strikes.poison))
+            poison = brew(self._random, mark, self._load.sessions)
+            fields = dict[Any, Any](poison.fields)
+            stream = self._random.choice(keys.turn_streams(PARTITIONS))
+            planted = await self._system.redis.xadd(stream, fields)
+            self.strikes.poison[mark] = replace(poison, stream_id=StreamId.parse(cast("bytes", planted)))
 
 
 def between(bounds: tuple[float, float], fault: Fault) -> float:

@@ -4,25 +4,35 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 from unittest.mock import patch
 
+from lithify.compaction import QUEUE as COMPACTION
 from lithify.embedding import Embedder, load_configured_embedder
 from lithify.embedding.contract import Health, Vectors
 from lithify.embedding.manifest import Manifest
 from lithify.errors import Unavailable
-from lithify.node.processes import Announce, require_redis, run_gateway, run_worker
+from lithify.forgetting.request import POLICY as FORGETTING_POLICY
+from lithify.jobs import RunnerSettings
+from lithify.jobs.enqueue import Policy
+from lithify.node.processes import Announce, require_redis, run_assembly, run_gateway, run_jobs, run_worker
 from lithify.settings import Settings, load_settings
-from lithify.streams.groups import ARCHIVE, EMBED
+from lithify.streams.groups import ARCHIVE, EMBED, GATE
 from lithify.telemetry import configure_logs
 
 READY: Final = "ready"
 # EX_UNAVAILABLE of sysexits.h: a dependency was away at the start, whoever supervises may try again.
 EXIT_UNAVAILABLE: Final = 69
 BATCH_SECONDS: Final = "LITHIFY_TEST_BATCH_SECONDS"
+# A job that a killed process held comes again within seconds, as its messages do, and not after minutes.
+JOB_LEASE_S: Final = 6
+UPKEEP_S: Final = 3
+JOB_PAUSES_S: Final = (1, 2, 3, 5, 5, 5, 5, 5, 5, 5, 5, 5)
 
 
 class SlowEmbedder:
@@ -62,12 +72,19 @@ async def run_embed_worker_on_edge(settings: Settings, announce: Announce) -> No
         await run_worker(EMBED, settings, announce)
 
 
+async def run_compaction(settings: Settings, announce: Announce) -> None:
+    await run_jobs(settings, COMPACTION, announce)
+
+
 RUN: Final[Mapping[str, Callable[[Settings, Announce], Coroutine[Any, Any, None]]]] = MappingProxyType(
     {
         "gateway": run_gateway,
         "embed": partial(run_worker, EMBED),
         "embed-on-edge": run_embed_worker_on_edge,
         "archive": partial(run_worker, ARCHIVE),
+        "gate": partial(run_worker, GATE),
+        "compact": run_compaction,
+        "assembly": run_assembly,
     }
 )
 
@@ -79,6 +96,18 @@ def slowed(load: Callable[..., Embedder], batch_seconds: float) -> Callable[...,
     return load_slow
 
 
+@contextmanager
+def quick_jobs() -> Iterator[None]:
+    """Makes jobs as quick to come again as messages are under a short lease."""
+    runner = partial(RunnerSettings, lease_s=JOB_LEASE_S, upkeep_s=UPKEEP_S)
+    with (
+        patch("lithify.node.jobs.RunnerSettings", runner),
+        patch("lithify.jobs.enqueue.Policy", partial(Policy, retry_after_s=JOB_PAUSES_S)),
+        patch("lithify.forgetting.request.POLICY", replace(FORGETTING_POLICY, retry_after_s=JOB_PAUSES_S)),
+    ):
+        yield
+
+
 def say_ready(_what: str) -> None:
     print(READY, flush=True)
 
@@ -87,7 +116,7 @@ def main(part: str) -> None:
     settings = load_settings()
     configure_logs(settings.log_level, settings.log_format)
     cost = float(os.environ.get(BATCH_SECONDS, "0"))
-    with patch("lithify.node.parts.load_configured_embedder", slowed(load_configured_embedder, cost)):
+    with quick_jobs(), patch("lithify.node.parts.load_configured_embedder", slowed(load_configured_embedder, cost)):
         asyncio.run(RUN[part](settings, say_ready))
 
 

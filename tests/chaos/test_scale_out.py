@@ -13,9 +13,10 @@ from lithify.events.scope import DEFAULT_TENANT
 from lithify.streams import Producer, keys
 from tests.chaos.campaign import drain
 from tests.chaos.ledger import Ledger, Turn
-from tests.chaos.observation import Observation, observe
+from tests.chaos.observation import Observation
 from tests.chaos.system import PARTITIONS, Shape, System, running_system
 from tests.chaos.verdict import judge
+from tests.chaos.view import observe
 
 BATCH: Final = 8
 BATCHES: Final = 56
@@ -34,7 +35,10 @@ def balanced_turns(prefix: str, number: int) -> list[Turn]:
         sessions.setdefault(keys.partition_of(DEFAULT_TENANT, candidate, PARTITIONS), candidate)
         if len(sessions) == PARTITIONS:
             break
-    return [Turn(f"{prefix}{n}", "u", sessions[n % PARTITIONS], "user", f"fact number {n}") for n in range(number)]
+    return [
+        Turn(DEFAULT_TENANT, f"{prefix}{n}", "u", sessions[n % PARTITIONS], "user", f"fact number {n}")
+        for n in range(number)
+    ]
 
 
 async def process(system: System, ledger: Ledger, turns: list[Turn]) -> None:
@@ -47,7 +51,7 @@ async def process(system: System, ledger: Ledger, turns: list[Turn]) -> None:
 
 
 def event_of(turn: Turn) -> Event:
-    return Event(turn.event_id, DEFAULT_TENANT, turn.user, turn.session, turn.role, turn.text, ts=1)
+    return Event(turn.event_id, turn.tenant, turn.user, turn.session, turn.role, turn.text, ts=1)
 
 
 async def until_all_wait_for_work(system: System) -> None:
@@ -58,7 +62,7 @@ async def until_all_wait_for_work(system: System) -> None:
 
 def throughput(seen: Observation, turns: list[Turn]) -> float:
     """Turns a second, from the receipts: from the first acceptance to the last embedding."""
-    receipts = [seen.receipts[turn.event_id] for turn in turns]
+    receipts = [seen.receipts[turn.name] for turn in turns]
     first = min(int(receipt["accepted_at"]) for receipt in receipts)
     last = max(int(receipt["embedded_at"]) for receipt in receipts)
     return len(turns) / (last - first) * 1000
@@ -69,6 +73,9 @@ async def measure(workers: int, folder: Path, qdrant_binary: Path) -> float:
         gateways=0,
         workers=workers,
         archivers=0,
+        gaters=0,
+        compactors=0,
+        assemblies=0,
         lease_ms=60_000,
         batch_turns=BATCH,
         slots=1,

@@ -28,6 +28,7 @@ from lithify.memory.ranking.profile import RECALL, SEED, Profile
 from lithify.store import LEXICAL, Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
 from lithify.streams import Producer, Retention
+from lithify.traces import RedisTraces
 
 NOW = 1_700_000_000_000
 CALLER = TenantScope(DEFAULT_TENANT)
@@ -101,7 +102,7 @@ class Scene:
                 counter=self.counter,
                 check_invariants=True,
             )
-            self._service = AssemblyService(builder, TraceBook(self.redis, ttl_s=60), lambda: self.now)
+            self._service = AssemblyService(builder, TraceBook(RedisTraces(self.redis)), lambda: self.now)
         return self._service
 
     @property

@@ -2,11 +2,13 @@
 
 import os
 import socket
-import subprocess
 import time
 from pathlib import Path
 
 import httpx
+
+from lithify.node.child import start_guarded
+from lithify.node.guard import GuardedProcess
 
 READY_WITHIN_SECONDS = 30.0
 STOPPED_WITHIN_SECONDS = 20.0
@@ -19,7 +21,7 @@ class QdrantServer:
         self._binary = binary
         self._folder = folder
         self._port, self._grpc_port = free_port(), free_port()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: GuardedProcess | None = None
 
     @property
     def url(self) -> str:
@@ -29,9 +31,8 @@ class QdrantServer:
         log = self._folder / "log"
         with log.open("ab") as output:
             command = [str(self._binary), "--disable-telemetry"]
-            self._process = subprocess.Popen(
-                command, cwd=self._folder, env=self._environment(), stdout=output, stderr=output
-            )
+            options = {"cwd": self._folder, "env": self._environment(), "stdout": output, "stderr": output}
+            self._process = start_guarded(command, self._folder / "child.lock", **options)
         deadline = time.monotonic() + READY_WITHIN_SECONDS
         while not self._ready():
             assert self._process.poll() is None, log.read_text()
@@ -42,11 +43,13 @@ class QdrantServer:
         if self._process is not None:
             self._process.terminate()
             self._process.wait(STOPPED_WITHIN_SECONDS)
+            self._process.release()
 
     def kill(self) -> None:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
+        self._process.release()
 
     def _ready(self) -> bool:
         try:

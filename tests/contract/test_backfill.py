@@ -72,6 +72,7 @@ async def test_backfill_gives_it_the_vectors_it_would_have_had(pipeline: Pipelin
     assert await healthy.backfill() == NOTHING | {"embedded": 1}
     payload, *vectors = plain((await healthy.records())["e2"])
     assert payload.pop("missing_tiers") == []
+    await healthy.store.delete(EVERY_TENANT, COLLECTION, Where().present("tenant"))
     await healthy.take(SPOILT)
     assert [payload, *vectors] == [*plain((await healthy.records())["e2"])]
     receipt = await pipeline.receipt("e2")

@@ -1,8 +1,13 @@
 """Retention: raw turns go only when an operator says so, and only those a summary stands for."""
 
+from pathlib import Path
+
 import pytest
 
-from lithify.compactor.retention import DAY_MS, PURGE_JOB, RawRetention, purge_compacted
+from lithify.archive import Findings, SegmentWriter, encode_line, read_archive, whole_archive
+from lithify.compactor.retention import DAY_MS, PURGE_JOB, ArchivedTurns, RawRetention, purge_compacted
+from lithify.errors import Unavailable
+from lithify.events import encode_event
 from lithify.jobs import JobContext
 from tests.compaction_parts import Bench, chat
 
@@ -47,3 +52,53 @@ async def test_session_goes_on_after_its_raw_turns_are_gone(bench: Bench) -> Non
     await bench.tell(chat(10, start=14))
     assert (await bench.run())["turns_removed"] == 10
     assert len(await bench.covered()) == 20
+
+
+def archive_of(folder: Path) -> list[str]:
+    return sorted(line.event.event_id for line in read_archive(folder, Findings()))
+
+
+async def test_purged_turns_leave_the_archive_or_a_rebuild_would_bring_them_back(bench: Bench, tmp_path: Path) -> None:
+    turns = chat(14)
+    writer = SegmentWriter.open(tmp_path, "w", lambda: 1)
+    writer.append([encode_line("s", f"{turn.ts}-0", turn.seq, encode_event(turn)) for turn in turns])
+
+    async def seal() -> None:
+        writer.seal()
+
+    await bench.tell(turns)
+    await bench.run()
+    archived = ArchivedTurns(tmp_path, bench.redis, seal)
+    parts = RawRetention(bench.store, 1, lambda: 1_004 + DAY_MS, archived)
+    context = JobContext("job", PURGE_JOB, 1, parts, bench.executor, bench.connection)
+    assert await purge_compacted(context) == {"purged": 5, "lines": 5}
+    assert archive_of(tmp_path) == [f"s1-{number:03}" for number in range(5, 14)]
+    assert await purge_compacted(context) == {"purged": 0, "lines": 0}
+    writer.close()
+
+
+async def test_lines_of_turns_that_were_purged_from_the_store_alone_are_purged_now(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """As releases did that left the archive alone; what is active or young stays."""
+    turns = chat(14)
+    writer = SegmentWriter.open(tmp_path, "w", lambda: 1)
+    writer.append([encode_line("s", f"{turn.ts}-0", turn.seq, encode_event(turn)) for turn in turns])
+    writer.close()
+    await bench.tell(turns)
+    await bench.run()
+    await purge(bench, days=1, now_ms=1_006 + DAY_MS)
+    parts = RawRetention(bench.store, 1, lambda: 1_004 + DAY_MS, ArchivedTurns(tmp_path, bench.redis))
+    context = JobContext("job", PURGE_JOB, 1, parts, bench.executor, bench.connection)
+    assert await purge_compacted(context) == {"purged": 0, "lines": 5}
+    assert archive_of(tmp_path) == [f"s1-{number:03}" for number in range(5, 14)]
+
+
+async def test_purge_waits_for_a_rebuild(bench: Bench, tmp_path: Path) -> None:
+    await bench.tell(chat(14))
+    await bench.run()
+    parts = RawRetention(bench.store, 1, lambda: 10**12, ArchivedTurns(tmp_path, bench.redis))
+    context = JobContext("job", PURGE_JOB, 1, parts, bench.executor, bench.connection)
+    with whole_archive(tmp_path), pytest.raises(Unavailable):
+        await purge_compacted(context)
+    assert len(await bench.memories("turn")) == 14

@@ -24,7 +24,8 @@ from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import CollectionSpec, Record, VectorStore, Where, point_id
-from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.memory_record import COLLECTION, MemoryRecord, position_of
+from lithify.store.reading import every_record
 from lithify.streams import Producer, keys
 from tests.compaction_parts import Bench, chat, say
 from tests.integration.rebuild_parts import contents
@@ -215,6 +216,78 @@ async def test_line_that_is_no_record_is_refused_with_its_place(
     answer = await http.post("/v1/import", json={"records": [GOOD | change]})
     assert (answer.status_code, told in answer.json()["detail"]) == (422, True), answer.text
     assert await memories.count(EVERY_TENANT, COLLECTION, Where()) == 0
+
+
+TURN = GOOD | {"scope": "session", "session": "s1", "event_id": "e1", "role": "user", "seq": 7}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seq": "7"},
+        {"seq": 7.0},
+        {"seq": True},
+        {"seq": -1},
+        {"seq": 2**52},
+        {"seq": 2**70},
+        {"session": None},
+        {"ts": "1"},
+        {"ts": 1.5},
+        {"anchors": "0.5"},
+        {"anchors": -1},
+        {"token_estimate": "12"},
+        {"token_estimate": 2**40},
+        {"active": 1},
+        {"claims": "boat"},
+        {"claims": [1]},
+        {"claims": ["boat"], "event_id": None},
+        {"scope": "everywhere"},
+        {"user": "a\nb"},
+        {"user": "\x1b[31m"},
+        {"session": "s\u202e1"},
+        {"session": "s" * 257},
+        {"event_id": ["e1"]},
+        {"role": {"name": "user"}},
+        {"text": "x" * 262_145},
+        {"meta": {"deep": [[[[[[[[1]]]]]]]]}},
+        {"meta": {"long": "x" * 9_000}},
+        {"lineage": {"support_summary_ids": 5}},
+        {"lineage": ["x"]},
+        {"hop_targets": 5},
+        {"mentions": [None]},
+        {"compacted_into": 5},
+        {"gating_score": "high"},
+        {"kind": "summary", "source_ids": []},
+        {"accepted": "yesterday"},
+        {"_place": ["elsewhere"]},
+        {"vectors": {"l3": ["x"]}},
+        {"vectors": {"l3": [1.0]}, "embedding": "model"},
+        {"links": {"x": {"kind": 5, "key": "y"}}},
+    ],
+    ids=lambda change: repr(change)[:40],
+)
+async def test_a_line_out_of_bounds_is_refused_and_leaves_nothing(
+    http: httpx.AsyncClient, memories: VectorStore, hash_embedder: HashEmbedder, change: dict[str, Any]
+) -> None:
+    fingerprint = {"embedding": hash_embedder.fingerprint} if "embedding" in change else {}
+    if "embedding" in change:
+        change = change | {"vectors": {"l1": [1.0], "l2": [1.0], "l3": [1.0]}}
+    whole = TURN | {"id": str(GOOD["id"]).replace("1", "2"), "event_id": "e0"}
+    answer = await http.post("/v1/import", json={"records": [whole, TURN | change | fingerprint]})
+    assert answer.status_code == 422, answer.text
+    assert await memories.count(EVERY_TENANT, COLLECTION, Where()) == 0, "not even the good line beside it"
+
+
+async def test_a_line_is_stored_by_its_values_and_at_its_own_place(
+    http: httpx.AsyncClient, memories: VectorStore, redis: Redis
+) -> None:
+    odd = TURN | {"anchors": 1, "position": "3:eve1:s1:9", "accepted": 9 * 10**12, "of_a_newer_release": {"x": [1]}}
+    await imported(http, [odd])
+    [record] = [record async for record in every_record(memories, EVERY_TENANT, COLLECTION, Where())]
+    assert record.payload["position"] == position_of("ada", "s1", 7)
+    assert record.payload["of_a_newer_release"] == {"x": [1]}
+    seconds, _ = await redis.time()
+    assert record.payload["accepted"] <= (seconds + 60) * 1000, "nothing of the future escapes a forgetting"
 
 
 async def test_position_that_is_no_id_is_refused(http: httpx.AsyncClient) -> None:

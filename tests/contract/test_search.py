@@ -172,6 +172,7 @@ class Narrow:
     def __init__(self, store: VectorStore) -> None:
         self._store = store
         self.query_batch = store.query_batch
+        self.count = store.count
 
     async def scroll(self, *_: object, **__: object) -> None:
         raise Unavailable("no pages")

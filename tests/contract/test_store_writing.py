@@ -10,6 +10,7 @@ import pytest
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, TenantScope
 from lithify.store import Record, SparseVector, VectorStore, Where
+from lithify.store.where import NO_RECORD
 from tests.contract.samples import ACME, dense, id_of, keys, lexical, record
 
 pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes have no effect:UserWarning")
@@ -83,6 +84,33 @@ async def test_a_malformed_record_is_refused_and_leaves_nothing(store: VectorSto
     with pytest.raises(Invalid, match=words):
         await store.upsert(ACME, name, [record("good"), malformed])
     assert await store.count(EVERY_TENANT, name, Where()) == 0
+
+
+async def test_what_is_there_can_be_left_alone_while_the_rest_is_added(store: VectorStore, name: str) -> None:
+    await store.upsert(ACME, name, [record("a", active=False, note="first")])
+    await store.upsert(ACME, name, [record("a", l3=(0, 1, 0, 0)), record("b")], replacing=NO_RECORD)
+    old, new = await store.fetch(ACME, name, [id_of("a"), id_of("b")], with_vectors=("l3",))
+    assert (old.payload["note"], old.payload["active"], old.vectors["l3"].tolist()) == ("first", False, [1, 0, 0, 0])
+    assert new.vectors["l3"].tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Where().equals("active", True),
+        Where().missing("compacted_into"),
+        Where().between("gating_score", 0.25, 0.25),
+        Where().equals("superseded_by", "x"),
+    ],
+)
+async def test_a_record_is_replaced_only_while_the_condition_holds(
+    store: VectorStore, name: str, condition: Where
+) -> None:
+    fitting = record("fits", active=True, gating_score=0.25, superseded_by="x")
+    moved = record("moved", active=False, gating_score=0.5, superseded_by="y", compacted_into="s1")
+    await store.upsert(ACME, name, [fitting, moved])
+    await store.upsert(ACME, name, [record("fits", note="new"), record("moved", note="new")], replacing=condition)
+    assert await keys(store, name, Where().equals("note", "new")) == {"fits"}
 
 
 async def test_set_payload_merges_into_what_matches(store: VectorStore, name: str) -> None:

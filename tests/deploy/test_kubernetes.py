@@ -114,11 +114,11 @@ def test_secrets_of_production_are_not_in_the_repository() -> None:
     assert not of_kind("prod", "Secret")
 
 
-def test_the_autoscaler_looks_at_every_partition_and_at_the_age() -> None:
+def test_the_autoscaler_looks_at_every_lane_of_every_partition_and_at_the_age() -> None:
     [scaled] = of_kind("prod", "ScaledObject")
     triggers = scaled["spec"]["triggers"]
     streams = [trigger["metadata"]["stream"] for trigger in triggers if trigger["type"] == "redis-streams"]
-    assert streams == [keys.turns(partition) for partition in range(Settings().partitions)]
+    assert streams == keys.turn_streams(Settings().partitions)
     assert all("lagCount" in trigger["metadata"] for trigger in triggers if trigger["type"] == "redis-streams")
     [query] = [trigger["metadata"]["query"] for trigger in triggers if trigger["type"] == "prometheus"]
     assert any(level.name in query for level in LEVELS)

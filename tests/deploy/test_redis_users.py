@@ -20,6 +20,7 @@ from lithify.operations.metrics import SystemLevels
 from lithify.streams import Consumer, DeadLetters, Janitor, keys, open_consumer, probe
 from lithify.streams.heartbeat import beat, heartbeat_of
 from lithify.telemetry.metrics import REDIS_UP
+from lithify.traces import RedisTraces, TraceLimits
 from tests.deploy.redis_with_users import PASSWORD, WATCH_PASSWORD, redis_with_users
 from tests.integration.jobs_parts import runner
 from tests.integration.jobs_parts import running as working
@@ -119,5 +120,21 @@ def test_a_health_check_learns_nothing_else(place: str) -> None:
 
 def test_events_are_kept_on_disk_and_never_evicted(place: str) -> None:
     with connected(place, "lithify", PASSWORD) as client:
-        kept = client.config_get("appendonly", "appendfsync", "maxmemory-policy")
-    assert kept == {"appendonly": "yes", "appendfsync": "everysec", "maxmemory-policy": "noeviction"}
+        kept = client.config_get("appendonly", "appendfsync", "maxmemory", "maxmemory-policy")
+    assert kept == {
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "maxmemory": str(2**30),
+        "maxmemory-policy": "noeviction",
+    }
+
+
+async def test_receipts_of_answers_have_a_server_that_writes_no_file_and_makes_room(tmp_path: Path) -> None:
+    with redis_with_users(tmp_path, "traces.conf") as where:
+        async with open_consumer(f"redis://lithify:{PASSWORD}@{where}/0", block_ms=0) as client:
+            kept = await client.config_get("appendonly", "maxmemory", "maxmemory-policy")
+            shelf = RedisTraces(client, TraceLimits(most=1))
+            for name in ("first", "second"):
+                await shelf.put("acme", name, b"packed")
+            assert [page async for page in shelf.pages("acme")] == [{"second": b"packed"}]
+    assert kept == {"appendonly": "no", "maxmemory": str(256 * 2**20), "maxmemory-policy": "allkeys-lru"}

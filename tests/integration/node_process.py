@@ -11,6 +11,9 @@ from typing import Any
 
 import httpx
 
+from lithify.node.child import start_guarded
+from lithify.node.guard import GuardedProcess
+
 START_SECONDS = 60
 STOP_SECONDS = 30
 
@@ -42,12 +45,13 @@ class NodeProcess:
             **settings,
         }
         self.http = httpx.Client(base_url=self.url, timeout=30)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: GuardedProcess | None = None
 
     def start(self) -> None:
         command = [sys.executable, "-m", "lithify.cli", "up"]
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(command, env=os.environ | self.environment, stdout=log, stderr=log)
+            options = {"env": os.environ | self.environment, "stdout": log, "stderr": log}
+            self._process = start_guarded(command, self.data_dir.with_suffix(".lock"), **options)
         self.wait_ready()
 
     def wait_ready(self) -> None:
@@ -63,21 +67,26 @@ class NodeProcess:
         raise AssertionError(f"the node was not ready in {START_SECONDS} s:\n{self.log.read_text()}")
 
     @property
-    def process(self) -> "subprocess.Popen[bytes]":
+    def process(self) -> GuardedProcess:
         assert self._process is not None
         return self._process
 
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+        self.process.release()
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(STOP_SECONDS)
+        code = self.process.wait(STOP_SECONDS)
+        self.process.release()
+        return code
 
     def close(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self.stop()
+        if self._process is not None:
+            if self._process.poll() is None:
+                self.stop()
+            self._process.release()
         self.http.close()
 
     def post(self, path: str, body: Any) -> httpx.Response:

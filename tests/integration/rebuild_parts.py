@@ -93,7 +93,8 @@ class System:
         writer.close()
 
     async def embedded(self, events: Sequence[Event]) -> None:
-        kept = [event for event in events if becomes_memory(event)]
+        # Workers learn from the stream when an event was accepted, a rebuild from its line.
+        kept = [replace(event, accepted=event.ts) for event in events if becomes_memory(event)]
         records = make_records(kept, self.model.embedder, self.model.analyser)
         await self.store.upsert(EVERY_TENANT, COLLECTION, records)
 

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from redis.asyncio import Redis
 
-from lithify.events import Event, system_clock
-from lithify.streams import Consumer, ConsumerSettings, Delivery, Handler, Producer, keys
+from lithify.events import Event, encode_event, system_clock
+from lithify.streams import Consumer, ConsumerSettings, DeadLetters, Delivery, Handler, Producer, keys
 from lithify.streams.member import Member
 
 PARTITIONS: Final = 2
@@ -16,6 +16,7 @@ GROUP: Final = "embed"
 STREAM: Final = keys.turns(0)
 DEAD: Final = keys.dead(0)
 PATIENCE_S: Final = 20.0
+MOMENT: Final = 1_700_000_000_000
 
 QUICK: Final = ConsumerSettings(block_ms=10, lease_ms=200, first_pause_ms=1, longest_pause_ms=10)
 # Long enough that no lease runs out while a test looks at something else.
@@ -102,3 +103,21 @@ async def delivered_to(redis: Redis, name: str, count: int) -> None:
     member = Member(redis, [STREAM], GROUP, name)
     await member.join()
     assert len(await member.read(count, block_ms=10)) == count
+
+
+def dead_letters(redis: Redis, partitions: int = 1) -> DeadLetters:
+    return DeadLetters(redis, partitions, lambda: 99)
+
+
+async def laid(redis: Redis, letter_id: str, tenant: str = "default", event: bytes | None = None) -> None:
+    """A letter at a known place."""
+    partition, _, entry_id = letter_id.partition("-")
+    fields: dict[Any, Any] = {
+        "event": event or encode_event(Event(f"e{letter_id}", tenant, "u", "s", "user", "hi", ts=1)),
+        "seq": 1,
+        "dead_stream": keys.turns(int(partition)),
+        "dead_group": GROUP,
+        "dead_id": "5-0",
+        "dead_reason": "bad",
+    }
+    await redis.xadd(keys.dead(int(partition)), fields, id=entry_id)

@@ -1,7 +1,9 @@
 """Back-pressure: above a high-water mark the gateway refuses with 429, accepts nothing by halves, and resumes."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -9,13 +11,14 @@ import pytest
 import pytest_asyncio
 from redis.asyncio import Redis
 
+from lithify.errors import Overloaded
 from lithify.events import system_clock
 from lithify.gateway import back_pressure as back_pressure_module
-from lithify.gateway.back_pressure import BackPressure
+from lithify.gateway.back_pressure import BackPressure, counting_pause_s
 from lithify.gateway.routes import Gateway, gateway_router
 from lithify.http import create_app
 from lithify.http.authorization import Access
-from lithify.streams import Limits, Receipts, connection, keys, open_consumer, read_pressure
+from lithify.streams import Limits, Readings, Receipts, connection, keys, open_consumer, read_pressure
 from lithify.streams.member import Member
 from tests.integration.stream_parts import GROUP, PATIENCE_S, STREAM, accept, producer
 
@@ -98,6 +101,63 @@ async def test_turns_are_refused_within_a_round_of_looking(
     looking.cancel()
     assert answer.status_code == 429
     assert await redis.xlen(STREAM) == number > 5
+
+
+async def test_a_stall_does_not_make_the_looks_rarer(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look takes an hour by the clock, as it does when everything stands still."""
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            raise asyncio.CancelledError
+
+    hours = itertools.count(0, 3_600)
+    await accept(redis, *(f"e{number}" for number in range(6)))
+    monkeypatch.setattr(back_pressure_module, "asyncio", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(back_pressure_module, "time", SimpleNamespace(monotonic=hours.__next__))
+    with pytest.raises(asyncio.CancelledError):
+        await BackPressure(redis, REQUIRED, Limits(unread=5)).run()
+    assert max(pauses) <= 1
+
+
+async def test_a_long_backlog_is_not_counted_at_every_look(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    relied_on: list[int | None] = []
+    now = 0.0
+
+    async def read(_redis: Redis, _required: object, _limits: Limits, counted: int | None) -> Readings:
+        nonlocal now
+        relied_on.append(counted)
+        now += 0.1
+        return Readings(unread=6, is_counted=counted is None)
+
+    monkeypatch.setattr(back_pressure_module, "read_pressure", read)
+    monkeypatch.setattr(back_pressure_module, "time", SimpleNamespace(monotonic=lambda: now))
+    back_pressure = BackPressure(redis, REQUIRED, Limits(unread=5))
+    for pause in (0.0, 0.5, 1.0, 0.1):
+        now += pause
+        await back_pressure.look()
+        with pytest.raises(Overloaded, match="more than 5 events"):
+            back_pressure.check()
+    # A count that took a tenth of a second is good for a second.
+    assert relied_on == [None, 6, None, 6]
+
+
+async def test_a_count_that_is_relied_on_replaces_counting_only_where_it_would_be_needed(redis: Redis) -> None:
+    await accept(redis, *(f"e{number}" for number in range(6)))
+    counted = await read_pressure(redis, REQUIRED, Limits(unread=5))
+    relied_on = await read_pressure(redis, REQUIRED, Limits(unread=5), 1_000)
+    short = await read_pressure(redis, REQUIRED, Limits(unread=6), 1_000)
+    assert [(one.unread, one.is_counted) for one in (counted, relied_on, short)] == [
+        (6, True),
+        (1_000, False),
+        (6, False),
+    ]
+
+
+@pytest.mark.parametrize(("took_s", "pause_s"), [(0.001, 0.01), (0.2, 2.0), (3_600.0, 5.0)])
+def test_a_count_is_relied_on_for_ten_times_as_long_as_it_took_but_not_for_ever(took_s: float, pause_s: float) -> None:
+    assert counting_pause_s(took_s) == pytest.approx(pause_s)
 
 
 async def test_a_full_redis_is_429_and_the_same_batch_is_accepted_whole_later(

@@ -14,7 +14,7 @@ from lithify.client import AsyncMemory, Context, Memory, Missing, Refused
 from lithify.errors import Conflict
 from tests.integration.whole_app import ServedApp, whole_app
 
-URL = "http://test"
+URL = "http://127.0.0.1"
 
 
 @pytest_asyncio.fixture

@@ -3,12 +3,13 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
 from lithify.access import ApiKeyStore, Credential, KeyScope
 from lithify.dashboard.authentication import COOKIE
 from lithify.dashboard.browser_sessions import TTL_S
-from lithify.dashboard.pages import NAVIGATION
+from lithify.dashboard.pages import NAVIGATION, OPERATOR_PAGES
 from lithify.events import EVERY_TENANT, Event, encode_event, system_clock
 from lithify.streams import keys
 from tests.integration.dashboard_parts import HOME, Browser
@@ -40,8 +41,8 @@ async def test_without_a_visit_every_page_leads_to_the_login_and_back(app: Serve
         live = await browser.http.get("/dashboard/live", follow_redirects=False)
         assert live.status_code == 303
         page = (await browser.http.get("/dashboard/streams")).text
-        entered = await browser.send("/login", page, key=key, next="/streams")
-        assert str(entered.url).endswith("/dashboard/streams")
+        entered = await browser.send("/login", page, key=key, next="/sessions")
+        assert str(entered.url).endswith("/dashboard/sessions")
 
 
 async def test_a_key_is_neither_in_redis_nor_in_the_cookie_and_the_visit_expires(app: ServedApp) -> None:
@@ -85,7 +86,7 @@ async def test_wrong_keys_and_keys_that_may_not_read_do_not_open_the_door(app: S
         assert (await browser.http.get("/dashboard", follow_redirects=False)).status_code == 303
 
 
-async def test_whoever_may_only_read_sees_figures_and_can_do_nothing(app: ServedApp) -> None:
+async def test_whoever_may_only_read_sees_the_own_memory_and_can_do_nothing(app: ServedApp) -> None:
     await bury(app, "acme")
     async with Browser(app) as browser:
         await browser.login(await app.key("acme", READ))
@@ -101,6 +102,24 @@ async def test_whoever_may_only_read_sees_figures_and_can_do_nothing(app: Served
             assert (await browser.send(path, letters, **fields)).status_code == 403, path
         assert (await browser.http.get(f"/dashboard/dead-letters/{LETTER}")).status_code == 403
     assert await app.redis.xlen(keys.dead(0)) == 1
+
+
+@pytest.mark.parametrize("scope", [READ, ADMIN])
+async def test_figures_of_the_whole_node_are_shown_to_the_operator_only(app: ServedApp, scope: KeyScope) -> None:
+    await bury(app, "acme")
+    async with Browser(app) as browser:
+        arrived = await browser.login(await app.key("globex", scope))
+        assert str(arrived.url).endswith("/dashboard/memory")
+        for path in OPERATOR_PAGES - {""} | {"/live"}:
+            assert (await browser.http.get(f"/dashboard{path}")).status_code == 403, path
+        for path in ("/memory", "/jobs", "/dead-letters"):
+            page = await browser.see(path)
+            assert "data-live" not in page, path
+            assert "/dashboard/streams" not in page, path
+    async with Browser(app) as browser:
+        await browser.login(await app.key("default", ADMIN))
+        assert "Accept → searchable" in await browser.see()
+        assert "1" in (await browser.see("/dead-letters")).split("in all")[0][-20:]
 
 
 async def test_an_administrator_acts_in_the_own_tenant_only(app: ServedApp) -> None:
@@ -174,7 +193,7 @@ async def test_a_revoked_key_ends_its_visit_and_so_does_logging_out(app: ServedA
         assert [key async for key in app.redis.scan_iter(f"{keys.PREFIX}visit:*")] == []
 
         await browser.login(key)
-        assert "Overview" in await browser.see()
+        assert "Search" in await browser.see()
         credential = Credential.parse(key)
         assert credential is not None
         await ApiKeyStore(app.redis, system_clock).revoke(EVERY_TENANT, credential.id)

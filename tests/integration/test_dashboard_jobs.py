@@ -25,6 +25,7 @@ from lithify.operations.job_routes import job_router
 from tests.integration.jobs_parts import QUEUE, has_status, opened, queued, runner, running
 
 ACME, GLOBEX = TenantScope("acme"), TenantScope("globex")
+OPERATOR = TenantScope("default")
 
 
 @pytest.fixture
@@ -48,13 +49,15 @@ async def put_failed(jobs: Redis, unique_id: str, **args: JsonValue) -> str:
     return job_id
 
 
-async def test_a_tenant_sees_its_own_jobs_and_those_that_name_no_tenant(jobs: Redis) -> None:
+async def test_a_tenant_sees_its_own_jobs_and_the_default_one_those_that_name_no_tenant(jobs: Redis) -> None:
     own, common, foreign = [
         await put(jobs, name, **args)
         for name, args in (("a", {"tenant": "acme"}), ("b", {}), ("c", {"tenant": "globex"}))
     ]
     seen = await list_jobs(jobs, ACME, QUEUE, "queued", 10)
-    assert [job.job_id for job in seen] == [own, common]
+    assert [job.job_id for job in seen] == [own]
+    assert await show_job(jobs, ACME, common) is None
+    assert [job.job_id for job in await list_jobs(jobs, OPERATOR, QUEUE, "queued", 10)] == [common]
     assert len(await list_jobs(jobs, EVERY_TENANT, QUEUE, "queued", 10)) == 3
     assert await show_job(jobs, ACME, foreign) is None
     assert await show_job(jobs, GLOBEX, foreign) is not None

@@ -15,36 +15,42 @@ from typer.testing import CliRunner, Result
 
 from lithify.cli import dlq
 from lithify.errors import Invalid, Overloaded
-from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event, system_clock
+from lithify.events import EVERY_TENANT, AnyTenant, TenantScope, system_clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
 from lithify.node.runtime import listen, serve
 from lithify.operations.letter_routes import dead_letter_router
-from lithify.streams import Consumer, DeadLetters, LetterId, Receipts, connection, keys, open_producer, script
+from lithify.streams import (
+    Consumer,
+    DeadLetters,
+    LetterId,
+    Receipts,
+    connection,
+    keys,
+    open_producer,
+    script,
+)
 from tests.fault.proxy import proxy_to
 from tests.integration.stream_parts import (
     CALM,
     DEAD,
     GROUP,
+    MOMENT,
     PARTITIONS,
     STREAM,
     Ledger,
     accept,
     consumer,
+    dead_letters,
     entries,
     eventually,
+    laid,
     pending,
     poison,
     producer,
     running,
     turn,
 )
-
-MOMENT = 1_700_000_000_000
-
-
-def dead_letters(redis: Redis, partitions: int = 1) -> DeadLetters:
-    return DeadLetters(redis, partitions, lambda: 99)
 
 
 async def buried(redis: Redis, *event_ids: str) -> list[LetterId]:
@@ -58,20 +64,6 @@ async def bury_all(redis: Redis, *event_ids: str) -> None:
     worker = consumer(redis, poison(*event_ids, error=Invalid), CALM)
     async with running(worker):
         await eventually(lambda: worker.tally.dead == len(event_ids))
-
-
-async def laid(redis: Redis, letter_id: str, tenant: str = "default", event: bytes | None = None) -> None:
-    """A letter at a known place."""
-    partition, _, entry_id = letter_id.partition("-")
-    fields: dict[Any, Any] = {
-        "event": event or encode_event(Event(f"e{letter_id}", tenant, "u", "s", "user", "hi", ts=1)),
-        "seq": 1,
-        "dead_stream": keys.turns(int(partition)),
-        "dead_group": GROUP,
-        "dead_id": "5-0",
-        "dead_reason": "bad",
-    }
-    await redis.xadd(keys.dead(int(partition)), fields, id=entry_id)
 
 
 async def error_of(redis: Redis, event_id: str) -> str | None:
@@ -286,6 +278,9 @@ async def test_http_lists_pages_and_shows_one(redis: Redis, http: httpx.AsyncCli
     assert [letter["id"] for letter in first["letters"] + second["letters"]] == ["1-20-0", "0-10-0"]
     assert second["next"] is None
     assert second["letters"][0]["event_id"] == "e0-10-0"
+    assert (await http.get("/v1/dead-letters?tenant=nobody")).json()["letters"] == []
+    [named] = (await http.get("/v1/dead-letters?tenant=default")).json()["letters"]
+    assert named["id"] == "0-10-0"
     assert (shown["reason"], shown["event_id"], shown["payload"]) == ("bad", None, {"event": "\\xff{", "seq": "1"})
 
 

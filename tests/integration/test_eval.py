@@ -200,7 +200,7 @@ def test_foreign_questions_and_the_constants_of_relevance_are_measured_on_one_fo
     assert fitted.exit_code == 0, fitted.output
     written = RelevanceFile.model_validate_json(constants.read_bytes())
     assert written.family == default_profile()
-    assert [(row.name, row.own, row.foreign) for row in written.data] == [("talks", 4 * len(asked), 4 * len(asked))]
+    assert [(row.name, row.own, row.foreign) for row in written.data] == [("talks", 5 * len(asked), 5 * len(asked))]
     assert json.loads(fitted.stdout)["in_sample"]["talks"]["0.1"]["evidence"] > 0.8
 
 

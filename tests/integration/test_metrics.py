@@ -71,8 +71,8 @@ async def test_consumers_count_what_becomes_of_messages(redis: Redis) -> None:
     assert value("messages_total", stage=GROUP, outcome="failed") == outcomes["failed"] + 1
     assert value("messages_total", stage=GROUP, outcome="dead") == dead + 1
     assert value("redeliveries_total", stage=GROUP) == again + worker.tally.redelivered
-    # Once together, once each alone, and the late one again.
-    assert value("message_duration_seconds_count", stage=GROUP) == calls + 5
+    # Once together, by halves once alone and once as two, these each alone, and the late one again.
+    assert value("message_duration_seconds_count", stage=GROUP) == calls + 6
 
 
 async def test_the_gateway_counts_turns_by_result(redis_url: str) -> None:
@@ -169,16 +169,17 @@ async def test_processes_without_system_levels_tell_their_own_counts_only() -> N
     assert [line for line in lines if line.startswith("process_resident_memory_bytes")]
 
 
-async def test_on_the_service_port_metrics_need_an_administrator_once_there_are_keys(redis_url: str) -> None:
+async def test_on_the_service_port_metrics_need_the_operator_once_there_are_keys(redis_url: str) -> None:
     async with gateway_app(redis_url) as served:
         app = create_app("test", [metrics_router(None, Access(served.authenticator))], 1024)
-        reader, admin = await served.key("acme", KeyScope.READ), await served.key("acme", KeyScope.ADMIN)
+        reader, admin = await served.key("default", KeyScope.READ), await served.key("acme", KeyScope.ADMIN)
+        operator = await served.key("default", KeyScope.ADMIN)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://test") as http:
             answers = [
                 (await http.get("/metrics", headers={"Authorization": f"Bearer {key}"})).status_code
-                for key in (reader, admin)
+                for key in (reader, admin, operator)
             ]
-            assert [(await http.get("/metrics")).status_code, *answers] == [401, 403, 200]
+            assert [(await http.get("/metrics")).status_code, *answers] == [401, 403, 403, 200]
 
 
 async def test_a_loop_that_hangs_fails_its_liveness_probe(redis: Redis) -> None:
@@ -201,6 +202,9 @@ async def test_every_process_answers_on_its_port_until_it_has_drained(redis: Red
             await eventually(lambda: worker.ready)
             for path in ("/readyz", "/livez", "/metrics"):
                 assert (await reached(http, path)).status_code == 200
+            foreign = {"Host": "evil.example"}
+            assert (await http.get("/metrics", headers=foreign)).status_code == 403
+            assert (await http.get("/livez", headers=foreign)).status_code == 200
         assert (await http.get("/readyz")).status_code == 503
     drained.set()
     await answering

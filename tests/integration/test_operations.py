@@ -39,6 +39,7 @@ def test_every_kind_of_worker_has_a_label_and_those_with_a_process_a_command() -
 
 def test_streams_keep_what_a_wanted_kind_has_not_read() -> None:
     readers = stream_readers(Settings(partitions=1, archive=False, compact_tokens=0, compact_idle_minutes=0))
-    assert readers == {keys.turns(0): {EMBED}, keys.stored(0): {GATE}}
+    assert readers == {keys.turns(0): {EMBED}, keys.bulk(0): {EMBED}, keys.stored(0): {GATE}}
     readers = stream_readers(Settings(partitions=1, archive=True, compact_tokens=100))
-    assert readers == {keys.turns(0): {EMBED, ARCHIVE}, keys.stored(0): {GATE, COMPACT}}
+    both = {EMBED, ARCHIVE}
+    assert readers == {keys.turns(0): both, keys.bulk(0): both, keys.stored(0): {GATE, COMPACT}}

@@ -1,6 +1,7 @@
 """Accepting: once per event, durable in stream, tail and receipt, whatever is repeated."""
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import cast
 
@@ -9,10 +10,12 @@ from redis.asyncio import Redis
 
 from lithify.errors import Misconfigured, Unavailable
 from lithify.events import TenantScope
-from lithify.streams import Producer, Receipts, Retention, keys, open_consumer, pin_partitions, read_tail
+from lithify.events.turn import MAX_SEQ
+from lithify.streams import Producer, Receipts, Retention, keys, open_consumer, pin_partitions, read_tail, script
 from tests.integration.stream_parts import PARTITIONS, STREAM, accept, entries, producer, turn
 
 SCOPE = TenantScope("default", user="u")
+FARTHEST = 10**14
 
 
 async def test_an_accepted_turn_is_on_the_stream_in_the_tail_and_has_a_receipt(redis: Redis) -> None:
@@ -62,11 +65,52 @@ async def test_positions_count_per_session_and_follow_a_given_one(redis: Redis) 
     assert [result.seq for result in results] == [1, 10, 11, 3, 12, 1]
 
 
-async def test_the_largest_position_survives_unrounded(redis: Redis) -> None:
-    largest = 2**53 - 1
-    [result] = await producer(redis).accept([(turn("e1", seq=largest), "d")])
-    assert result.seq == largest
-    assert [event.seq for event in await read_tail(redis, SCOPE, "s", 1, partitions=1)] == [largest]
+async def test_behind_the_largest_position_counting_goes_on_unrounded(redis: Redis) -> None:
+    largest = MAX_SEQ - 1
+    items = [turn("e1", seq=largest), turn("e2"), turn("e3")]
+    results = await producer(redis).accept([(event, "d") for event in items])
+    assert [result.seq for result in results] == [largest, largest + 1, largest + 2]
+    tail = await read_tail(redis, SCOPE, "s", 3, partitions=1)
+    assert [event.seq for event in tail] == [largest, largest + 1, largest + 2]
+
+
+async def test_a_position_far_ahead_of_its_session_is_refused_and_changes_nothing(redis: Redis) -> None:
+    await accept(redis, "e1")
+    items = [turn("far", seq=1 + FARTHEST + 1), turn("near", seq=1 + FARTHEST), turn("next")]
+    far, near, following = await producer(redis).accept([(event, "d") for event in items])
+    assert (far.status, far.seq) == ("far", 1)
+    assert [(one.status, one.seq) for one in (near, following)] == [
+        ("accepted", 1 + FARTHEST),
+        ("accepted", 2 + FARTHEST),
+    ]
+    assert await Receipts(redis).read("default", "far") is None
+    assert [event.event_id for event in await read_tail(redis, SCOPE, "s", 9, partitions=1)] == ["e1", "near", "next"]
+    assert await redis.xlen(STREAM) == 3
+
+
+@pytest.mark.parametrize("first", [1_700_000_000_000, 1_700_000_000_000_000], ids=["milliseconds", "microseconds"])
+async def test_a_host_may_number_by_its_clock(redis: Redis, first: int) -> None:
+    later = first + first // 1_000  # weeks later
+    results = await producer(redis).accept([(turn("e1", seq=first), "d"), (turn("e2", seq=later), "d")])
+    assert [(result.status, result.seq) for result in results] == [("accepted", first), ("accepted", later)]
+
+
+async def test_imported_positions_lift_a_session_only_within_reach(redis: Redis) -> None:
+    async def lift(position: int) -> None:
+        await script.load("lift").run(redis, [keys.session_seq(0, "default", "u", "s")], [100, position])
+
+    async def count(event_id: str) -> int:
+        [result] = await producer(redis).accept([(turn(event_id), "d")])
+        return result.seq
+
+    await lift(MAX_SEQ)
+    assert await count("e1") == 1
+    await lift(40)
+    assert await count("e2") == 41
+    await lift(41 + FARTHEST + 1)
+    assert await count("e3") == 42
+    await lift(7)
+    assert await count("e4") == 43
 
 
 async def test_concurrent_retries_of_one_event_make_one_entry(redis: Redis) -> None:
@@ -111,6 +155,31 @@ async def test_the_tail_keeps_the_newest_turns_only(redis: Redis) -> None:
     kept = Retention(tail_length=3)
     await Producer(redis, 1, lambda: 0, kept).accept([(turn(f"e{n}"), "d") for n in range(5)])
     assert [event.event_id for event in await read_tail(redis, SCOPE, "s", 10, partitions=1)] == ["e2", "e3", "e4"]
+
+
+async def test_the_tail_is_bounded_in_bytes_and_keeps_the_newest_in_any_case(redis: Redis) -> None:
+    bounded = Producer(redis, 1, lambda: 0, Retention(tail_length=10, tail_bytes=100_000))
+
+    async def send(name: str, size: int) -> list[str]:
+        await bounded.accept([(turn(name, text="x" * size), "d")])
+        return [event.event_id for event in await read_tail(redis, SCOPE, "s", 10, partitions=1)]
+
+    for number in range(4):
+        await send(f"large{number}", 30_000)
+    assert await send("small", 10) == ["large1", "large2", "large3", "small"]
+    assert await send("larger", 60_000) == ["large3", "small", "larger"]
+    assert await send("largest", 200_000) == ["largest"]
+    assert await send("last", 10) == ["largest", "last"]
+
+
+async def test_a_flood_of_large_turns_leaves_a_tail_of_bounded_size(redis: Redis) -> None:
+    bounded = Producer(redis, 1, lambda: 0, Retention(tail_length=10, tail_bytes=100_000))
+    key = keys.tail(0, "default", "u", "s")
+    for number in range(60):
+        size = (50_000, 9_000, 10)[number % 3] if number < 30 else 9_000
+        await bounded.accept([(turn(f"e{number}", text="x" * size), "d")])
+        entries = await cast("Awaitable[list[bytes]]", redis.lrange(key, 0, -1))
+        assert sum(map(len, entries)) <= 200_000
 
 
 async def test_the_tail_gives_the_last_turns_in_order_of_speaking(redis: Redis) -> None:

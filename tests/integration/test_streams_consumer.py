@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from lithify.errors import Invalid
 from lithify.events import system_clock
-from lithify.streams import Consumer, Delivery, Receipts, TooManyDead, keys, publish_stored
+from lithify.streams import Consumer, Delivery, Receipts, keys, publish_stored
 from lithify.streams.member import Member
 from tests.integration.stream_parts import (
     CALM,
@@ -183,27 +183,63 @@ async def test_cancelling_twice_does_not_wait_for_the_acknowledgement(
     assert await pending(redis) == 1
 
 
-async def test_a_worker_that_buries_everything_stops_and_gives_the_rest_back(redis: Redis) -> None:
-    await accept(redis, *(f"e{number}" for number in range(6)))
-    worker = consumer(
-        redis, poison(*(f"e{number}" for number in range(6)), error=Invalid), replace(CALM, dead_in_a_row=3)
-    )
-    with pytest.raises(TooManyDead, match="3 dead letters in a row"):
-        await worker.run()
-    assert not worker.ready
-    assert await redis.xlen(DEAD) == 3
+async def accept_of(redis: Redis, tenants: Sequence[str], count: int) -> list[str]:
+    """Accepts turns of the tenants in turn and returns their event ids."""
+    events = [turn(f"e{number}", tenant=tenants[number % len(tenants)]) for number in range(count)]
+    await producer(redis).accept([(event, "d") for event in events])
+    return [event.event_id for event in events]
+
+
+SLOW = replace(CALM, dead_in_a_row=3, first_pause_ms=3_600_000, longest_pause_ms=3_600_000)
+"""A pause that no test sees the end of."""
+
+
+async def test_a_worker_that_buries_what_several_tenants_send_goes_unready_and_gives_the_rest_back(
+    redis: Redis,
+) -> None:
+    expected = await accept_of(redis, ("a", "b"), 20)
+    worker = consumer(redis, poison(*expected, error=Invalid), SLOW)
+    async with running(worker):
+        await eventually(lambda: not worker.ready and worker.tally.dead > 0)
+        assert "dead letters in a row" in (worker.outage or "")
+    buried = worker.tally.dead
+    assert buried < 20
 
     ledger = Ledger()
     async with running(consumer(redis, ledger, CALM, "embed-1")):
-        await eventually(lambda: len(ledger.done) == 3)
-    assert ledger.attempts == [1, 1, 1]
+        await eventually(lambda: len(ledger.done) == 20 - buried)
+    assert set(ledger.attempts) == {1}
 
 
-async def test_a_success_between_dead_letters_keeps_the_worker_going(redis: Redis) -> None:
-    await accept(redis, "bad-1", "good", "bad-2")
-    worker = consumer(redis, poison("bad-1", "bad-2", error=Invalid), replace(CALM, dead_in_a_row=2))
+async def test_a_worker_that_seemed_broken_goes_on_by_itself_once_a_message_goes_well(redis: Redis) -> None:
+    bad = await accept_of(redis, ("a", "b"), 12)
+    worker = consumer(redis, poison(*bad, error=Invalid), replace(CALM, dead_in_a_row=3))
     async with running(worker):
-        await eventually(lambda: (worker.tally.dead, worker.tally.handled) == (2, 1))
+        await eventually(lambda: worker.tally.dead == 12)
+        assert not worker.ready
+        await accept(redis, "good")
+        await eventually(lambda: worker.ready)
+    assert worker.tally.handled == 1
+
+
+async def test_one_tenant_that_sends_nothing_but_bad_messages_stops_nobody(redis: Redis) -> None:
+    bad = await accept_of(redis, ("mallory",), 60)
+    await producer(redis).accept([(turn("good", tenant="alice"), "d")])
+    ledger = poison(*bad, error=Invalid)
+    worker = consumer(redis, ledger, SLOW)
+    async with running(worker):
+        await eventually(lambda: ledger.done == ["good"])
+        await eventually(lambda: worker.tally.dead == 60)
+        assert worker.ready
+
+
+async def test_messages_nobody_can_read_tell_of_a_worker_too_old_for_them(redis: Redis) -> None:
+    for _ in range(10):
+        await redis.xadd(STREAM, {"event": '{"v":99}'})
+    worker = consumer(redis, Ledger(), SLOW)
+    async with running(worker):
+        await eventually(lambda: not worker.ready and worker.tally.dead > 0)
+    assert worker.tally.dead < 10
 
 
 async def test_a_batch_is_bounded_by_count_and_by_bytes(redis: Redis) -> None:

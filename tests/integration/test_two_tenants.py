@@ -1,5 +1,6 @@
 """Two tenants on every route: with guessed ids neither sees, changes nor deletes anything of the other."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,8 @@ def exported(things: Things) -> dict[str, Any]:
 
 
 OK, CREATED, ACCEPTED = frozenset({200}), frozenset({201}), frozenset({202})
+# What is about the whole installation, and the operator's alone.
+REFUSED = frozenset({403})
 # Every route of the node. A new one is refused by the test below until it has its line here.
 PROBES: dict[Route, Probe] = {
     ("GET", "/v1/receipts/{event_id}"): Probe(READ),
@@ -87,16 +90,15 @@ PROBES: dict[Route, Probe] = {
     ("GET", "/v1/status"): Probe(READ, OK),
     ("GET", "/v1/sessions"): Probe(READ, OK, query=("user",)),
     ("GET", "/v1/sessions/{session}/timeline"): Probe(READ, OK, query=("user",)),
-    ("GET", "/v1/overview"): Probe(READ, OK),
-    ("GET", "/v1/streams"): Probe(READ, OK),
-    ("GET", "/v1/workers"): Probe(READ, OK),
+    ("GET", "/v1/overview"): Probe(ADMIN, REFUSED),
+    ("GET", "/v1/streams"): Probe(ADMIN, REFUSED),
+    ("GET", "/v1/workers"): Probe(ADMIN, REFUSED),
     ("GET", "/v1/jobs"): Probe(ADMIN, OK),
     ("GET", "/v1/jobs/{job_id}"): Probe(ADMIN),
     ("POST", "/v1/jobs/{job_id}:retry"): Probe(ADMIN),
-    ("GET", "/metrics"): Probe(ADMIN, OK),
+    ("GET", "/metrics"): Probe(ADMIN, REFUSED),
     ("GET", "/openapi.json"): Probe(READ, OK),
-    ("GET", "/docs"): Probe(READ, OK),
-    ("POST", "/v1/maintenance/backfill"): Probe(ADMIN, ACCEPTED),
+    ("POST", "/v1/maintenance/backfill"): Probe(ADMIN, REFUSED),
     ("GET", "/v1/dead-letters"): Probe(ADMIN, OK),
     ("GET", "/v1/dead-letters/{letter_id}"): Probe(ADMIN),
     ("POST", "/v1/dead-letters:redrive"): Probe(ADMIN, OK, lambda things: {"ids": [things["letter_id"]]}),
@@ -120,8 +122,9 @@ PROBES: dict[Route, Probe] = {
     ("DELETE", "/v1/users/{user}"): Probe(ADMIN, ACCEPTED),
     ("DELETE", "/v1/sources/{source_ref}"): Probe(ADMIN, ACCEPTED),
 }
-# For load balancers, which have no key: whether the process is well. The header is the same words for everybody.
-OPEN = {("GET", "/livez"), ("GET", "/readyz"), ("GET", "/v1/header")}
+# For load balancers, which have no key: whether the process is well. The header is the same words for everybody, and
+# so is the page of the reference, which asks for a key itself.
+OPEN = {("GET", "/livez"), ("GET", "/readyz"), ("GET", "/v1/header"), ("GET", "/docs"), ("GET", "/docs/{name}")}
 
 
 async def call(http: httpx.AsyncClient, route: Route, things: Things) -> httpx.Response:
@@ -231,6 +234,20 @@ async def test_every_route_asks_for_a_key(app: ServedApp, victim: Victim) -> Non
             await assert_refused(http, 401, victim, PROBES)
 
 
+async def test_no_route_reads_the_body_of_a_stranger(app: ServedApp, victim: Victim) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        read.append(route)
+        yield b"{}"
+
+    async with app.client() as http:
+        for route in PROBES:
+            read: list[Route] = []
+            path = PARAMETER.sub(lambda match: victim.things[match[1]], route[1])
+            request = http.build_request(route[0], path, content=body(), headers={"content-type": "application/json"})
+            assert (await http.send(request)).status_code == 401, route
+            assert read == [], route
+
+
 async def test_every_route_asks_for_its_scope(app: ServedApp, victim: Victim) -> None:
     for scope in (INGEST, READ):
         async with app.client(await app.key("acme", scope)) as http:
@@ -260,6 +277,50 @@ async def test_both_tenants_may_use_the_same_ids(victim: Victim, spy: httpx.Asyn
     assert SECRET in str(await victim.sees())
 
 
+async def test_the_status_of_a_tenant_tells_nothing_of_others_and_the_operators_tells_all(
+    app: ServedApp, victim: Victim, spy: httpx.AsyncClient
+) -> None:
+    told = await ask(spy, victim.things, "GET", "/v1/status")
+    assert (told["streams"], told["workers"], told["dead_letters"], told["store"]["memories"]) == ([], [], 0, 0)
+    own = await ask(victim.http, victim.things, "GET", "/v1/status")
+    assert (own["streams"], own["dead_letters"]) == ([], 1)
+    async with app.client(await app.key("default", ADMIN)) as operator:
+        whole = await ask(operator, victim.things, "GET", "/v1/status")
+        assert whole["streams"]
+        for path in ("/v1/overview", "/v1/streams", "/v1/workers", "/metrics"):
+            assert (await operator.get(path)).status_code == 200, path
+        assert (await operator.get("/v1/dead-letters")).json()["letters"] == []
+    async with app.client(await app.key("default", READ)) as reader:
+        assert (await reader.get("/v1/overview")).status_code == 403
+
+
+async def test_a_memory_for_all_users_needs_an_administrator(app: ServedApp) -> None:
+    shared = {"text": "Be kind.", "scope": "global"}
+    async with app.client(await app.key("acme", INGEST, READ)) as writer:
+        assert (await writer.post("/v1/memories", json=shared)).status_code == 403
+        assert (await writer.post("/v1/memories", json={"text": "Be kind.", "user": "ada"})).status_code == 201
+    async with app.client(await app.key("acme", ADMIN)) as admin:
+        assert (await admin.post("/v1/memories", json=shared)).status_code == 201
+
+
+async def test_the_reference_is_a_page_without_foreign_parts_and_its_document_needs_a_key(app: ServedApp) -> None:
+    key = await app.key("acme", READ)
+    async with app.client() as http:
+        page = await http.get("/docs")
+        parts = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+        assert "/docs/reference.js" in parts
+        assert all(part.startswith(("/", "data:")) for part in parts)
+        assert "default-src 'none'" in page.headers["content-security-policy"]
+        for part in ("/docs/reference.js", "/docs/reference.css"):
+            answer = await http.get(part)
+            assert answer.status_code == 200
+            assert "://" not in answer.text
+        assert (await http.get("/docs/..%2fapp.py")).status_code == 404
+        assert (await http.get("/openapi.json")).status_code == 401
+    async with app.client(key) as reader:
+        assert "/v1/turns" in (await reader.get("/openapi.json")).json()["paths"]
+
+
 async def test_listings_show_the_own_tenant_only(app: ServedApp, victim: Victim, spy: httpx.AsyncClient) -> None:
     assert (await ask(spy, victim.things, "GET", "/v1/dead-letters"))["letters"] == []
     assert [key["tenant"] for key in (await ask(spy, victim.things, "GET", "/v1/keys"))["keys"]] == ["globex"]
@@ -273,5 +334,5 @@ async def test_readiness_tells_nothing_about_tenants(app: ServedApp, victim: Vic
     async with app.client() as http:
         for _, path in OPEN:
             answer = await http.get(path)
-            assert answer.status_code in {200, 503}
+            assert answer.status_code in {200, 404, 503}
             assert "acme" not in answer.text

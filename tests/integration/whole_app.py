@@ -16,16 +16,19 @@ from redis.asyncio import Redis
 from lithify.access import ApiKeyAuthenticator, ApiKeyRequest, ApiKeyStore, KeyScope
 from lithify.events import system_clock
 from lithify.http import create_app
+from lithify.http.origin import KeylessRule
 from lithify.node import services
-from lithify.node.parts import ProcessParts, RedisParts, open_redis, open_store, retrieval_profile
+from lithify.node.parts import ProcessParts, RedisParts, open_redis, open_store, open_traces, retrieval_profile
 from lithify.node.processes import common_routers, open_node_routers
 from lithify.node.runtime import listen, serve
 from lithify.node.workers import open_embedding
 from lithify.operations.probes import HealthChecks
 from lithify.settings import Settings
+from lithify.streams.connection import end_tasks
 from tests.integration.rebuild_parts import hash_model
 from tests.integration.stream_parts import running
 
+HOME = "http://127.0.0.1"
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
@@ -46,7 +49,7 @@ class ServedApp:
     def client(self, key: str | None = None) -> httpx.AsyncClient:
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers)
+        return httpx.AsyncClient(transport=transport, base_url=HOME, headers=headers)
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[str]:
@@ -91,14 +94,21 @@ async def whole_app(redis_url: str, folder: Path, **more: object) -> AsyncIterat
         redis = await open_redis(settings, stack)
         store = await open_store(settings, model.embedder, stack)
         parts = ProcessParts(
-            settings=settings, redis=redis, store=store, profile=retrieval_profile(settings), loaded=model
+            settings=settings,
+            redis=redis,
+            store=store,
+            profile=retrieval_profile(settings),
+            loaded=model,
+            traces=open_traces(settings, redis, stack),
         )
         consumers = (await open_embedding(parts, stack)).consumers
         checks = HealthChecks(redis.client, store, model.embedder, consumers)
         back_pressure = services.open_back_pressure(settings, redis)
         authenticator = await services.open_authenticator(settings, redis)
         operations = services.open_operations(settings, redis, checks, tells_levels=False, profile=parts.profile)
-        routers, _ = await open_node_routers(parts, operations, back_pressure, authenticator)
+        routers, background = await open_node_routers(parts, operations, back_pressure, authenticator)
+        tasks = [asyncio.create_task(task) for task in background]
+        stack.push_async_callback(end_tasks, tasks)
         async with running(*consumers):
             yield served_app(settings, redis, routers, authenticator)
         # Nobody runs jobs here; those that were asked for would wait for ever.
@@ -109,4 +119,6 @@ async def whole_app(redis_url: str, folder: Path, **more: object) -> AsyncIterat
 def served_app(
     settings: Settings, redis: RedisParts, routers: Sequence[APIRouter], authenticator: ApiKeyAuthenticator
 ) -> ServedApp:
-    return ServedApp(create_app("test", routers, settings.max_body_bytes), routers, redis.client, authenticator)
+    keyless = KeylessRule.of(authenticator.is_keyless, settings.allowed_hosts)
+    app = create_app("test", routers, settings.max_body_bytes, keyless)
+    return ServedApp(app, routers, redis.client, authenticator)

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import httpx
 
+from lithify.node.child import start_guarded
+
 SCRIPT: Final = Path(__file__).parents[2] / "deploy" / "tools" / "run-processes"
 # A dozen interpreters starting at once on two busy cores.
 START_S: Final = 600.0
@@ -63,7 +65,7 @@ def running_processes(data: Path, qdrant: Path, embed: int, settings: Mapping[st
     data.mkdir(parents=True)
     command = [str(SCRIPT), "--data", str(data), "--embed", str(embed), "--qdrant", str(qdrant)]
     with (data / "told").open("wb") as told:
-        script = subprocess.Popen(command, env=environment, stdout=told, stderr=told)
+        script = start_guarded(command, data / "child.lock", env=environment, stdout=told, stderr=told)
     processes = Processes(data, script, environment)
     try:
         until(lambda: "ready; Ctrl-C" in processes.told or script.poll() is not None, START_S, lambda: processes.told)
@@ -73,6 +75,7 @@ def running_processes(data: Path, qdrant: Path, embed: int, settings: Mapping[st
         with suppress(ProcessLookupError):
             if script.poll() is None:
                 processes.stop()
+            script.release()
 
 
 def until(done: Callable[[], bool], seconds: float, complaint: Callable[[], object]) -> None:

@@ -1,94 +1,118 @@
 """Keeps the receipt of every answer for a while, so that it can be explained afterwards."""
 
+import asyncio
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-import orjson
 import structlog
-from redis.asyncio import Redis
 
-from lithify.assembly.deadlines import Deadline, attempt
+from lithify.errors import Unavailable
 from lithify.events import TenantScope
 from lithify.http import NotFound
-from lithify.streams import keys
-from lithify.streams.outage import outages
+from lithify.telemetry.metrics import TRACES
+from lithify.traces import TraceShelf, pack_trace, unpack_trace
 
-MAX_BYTES: Final = 256 * 1024
-# Of a text inside a receipt; only a question can be longer.
-MAX_TEXT: Final = 4096
-# What notes may still take after an answer that used up its own time.
-NOTES_MS: Final = 250
+# Receipts that wait to be written: a second's worth under load, and in an outage not more memory than a few requests.
+WAITING: Final = 64
+WRITE_S: Final = 5.0
+SWEEP_S: Final = 60.0
+# What another process has just answered may not be written yet.
+LATE_S: Final = 0.25
 
 log = structlog.get_logger(__name__)
 
 
-def notes_deadline(deadline: Deadline) -> Deadline:
-    """Returns until when the notes of an answer may be written: its own deadline, or a little time in any case."""
-    return max(deadline, Deadline.after(NOTES_MS))
-
-
 @dataclass(frozen=True, slots=True)
+class WaitingReceipt:
+    """`exact` receipts keep every digit, for they are compared with later answers."""
+
+    tenant: str
+    receipt: Mapping[str, Any]
+    exact: bool
+
+    def pack(self) -> bytes:
+        return pack_trace(self.receipt, exact=self.exact)
+
+
 class TraceBook:
-    """Keeps receipts in Redis, of each tenant apart, for `ttl_s` seconds."""
+    """Takes receipts without making their answers wait, and writes them to a shelf in `run()`.
 
-    redis: Redis
-    ttl_s: int
+    A receipt that cannot be written is dropped, logged and counted: no answer fails or is late because of it.
+    """
 
-    async def keep(self, scope: TenantScope, receipt: Mapping[str, Any], deadline: Deadline) -> tuple[str, list[str]]:
-        """Keeps a receipt, best effort. Never raises for an outage; returns its id and the complaint if it is lost."""
+    def __init__(self, shelf: TraceShelf) -> None:
+        self._shelf = shelf
+        self._waiting: dict[str, WaitingReceipt] = {}
+        self._is_wanted = asyncio.Event()
+
+    def keep(self, scope: TenantScope, receipt: Mapping[str, Any], *, exact: bool = False) -> str:
+        """Returns the id under which the receipt can be read from now on."""
         trace_id = uuid.uuid4().hex
-        keeping = self.write(scope, trace_id, receipt)
-        _, complaints = await attempt(keeping, notes_deadline(deadline), None, "the receipt could not be kept")
-        for reason in complaints:
-            log.warning("answer_not_noted", trace_id=trace_id, reason=reason)
-        return trace_id, complaints
-
-    async def write(self, scope: TenantScope, trace_id: str, receipt: Mapping[str, Any]) -> None:
-        """Writes a receipt under an id. Raises Unavailable if Redis is away."""
-        with outages():
-            await self.redis.set(keys.trace(scope.tenant, trace_id), shrink_receipt(receipt), ex=self.ttl_s)
+        if len(self._waiting) >= WAITING:
+            self._waiting.pop(next(iter(self._waiting)))
+            TRACES.labels("dropped").inc()
+        self._waiting[trace_id] = WaitingReceipt(scope.tenant, receipt, exact)
+        self._is_wanted.set()
+        return trace_id
 
     async def read(self, scope: TenantScope, trace_id: str) -> dict[str, Any]:
-        """Returns a receipt of the tenant. Raises NotFound, and Unavailable if Redis is away."""
-        with outages():
-            data = await self.redis.get(keys.trace(scope.tenant, trace_id))
+        """Returns a receipt of the tenant. Raises NotFound, and Unavailable if the shelf is away."""
+        data = await self._find(scope.tenant, trace_id)
         if data is None:
-            raise NotFound(f"trace_id: no trace {trace_id!r}; it never was or has expired")
-        receipt: dict[str, Any] = orjson.loads(data)
-        return receipt
+            await asyncio.sleep(LATE_S)
+            data = await self._find(scope.tenant, trace_id)
+        try:
+            if data is not None:
+                return unpack_trace(data)
+        except ValueError:
+            log.warning("trace_unreadable", trace_id=trace_id)
+        raise NotFound(f"trace_id: no trace {trace_id!r}; it never was, has expired or had to make room")
 
+    async def run(self) -> NoReturn:
+        """Writes what waits as soon as something does, and sweeps the shelf from time to time."""
+        loop = asyncio.get_running_loop()
+        sweep_at = loop.time()
+        while True:
+            if loop.time() >= sweep_at:
+                await self._sweep()
+                sweep_at = loop.time() + SWEEP_S
+            try:
+                await asyncio.wait_for(self._is_wanted.wait(), SWEEP_S)
+            except TimeoutError:
+                continue
+            await self.flush()
 
-def shrink_receipt(receipt: Mapping[str, Any], limit: int = MAX_BYTES) -> bytes:
-    """Returns the receipt as JSON of at most `limit` bytes: lists lose their end, which is their worst, texts theirs.
+    async def flush(self) -> None:
+        """Writes what waits now; what cannot be written is dropped."""
+        self._is_wanted.clear()
+        for trace_id in list(self._waiting):
+            waiting = self._waiting.get(trace_id)
+            if waiting is None:
+                continue
+            written = await self._write(trace_id, waiting)
+            TRACES.labels("kept" if written else "dropped").inc()
+            self._waiting.pop(trace_id, None)
 
-    `shortened` says how much of what is gone; a receipt without it is complete.
-    """
-    data = orjson.dumps(receipt)
-    if len(data) <= limit:
-        return data
-    kept: dict[str, Any] = orjson.loads(data)
-    shortened: dict[str, int] = {}
-    for name, text in _long_texts(kept):
-        kept[name] = text[:MAX_TEXT]
-        shortened[name] = len(text) - MAX_TEXT
-    while len(data := orjson.dumps(kept | {"shortened": shortened})) > limit:
-        name, rows = max(_lists(kept), key=lambda item: len(orjson.dumps(item[1])))
-        half = len(rows) // 2
-        shortened[name] = shortened.get(name, 0) + len(rows) - half
-        del rows[half:]
-    return data
+    async def _write(self, trace_id: str, waiting: WaitingReceipt) -> bool:
+        try:
+            async with asyncio.timeout(WRITE_S):
+                data = await asyncio.to_thread(waiting.pack)
+                await self._shelf.put(waiting.tenant, trace_id, data)
+        except (Unavailable, TimeoutError) as error:
+            log.warning("trace_dropped", trace_id=trace_id, reason=str(error) or "it took too long")
+            return False
+        return True
 
+    async def _find(self, tenant: str, trace_id: str) -> bytes | None:
+        waiting = self._waiting.get(trace_id)
+        if waiting is not None and waiting.tenant == tenant:
+            return await asyncio.to_thread(waiting.pack)
+        return await self._shelf.get(tenant, trace_id)
 
-def _long_texts(receipt: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in receipt.items() if isinstance(value, str) and len(value) > MAX_TEXT]
-
-
-def _lists(receipt: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the lists that have something to lose, those inside a part under the part's name and their own."""
-    for name, value in receipt.items():
-        if isinstance(value, list) and value:
-            yield name, value
-        if isinstance(value, dict):
-            yield from ((f"{name}.{inner}", rows) for inner, rows in value.items() if isinstance(rows, list) and rows)
+    async def _sweep(self) -> None:
+        try:
+            await self._shelf.sweep()
+        except Unavailable as error:
+            log.warning("traces_not_swept", reason=str(error))

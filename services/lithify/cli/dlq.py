@@ -24,11 +24,12 @@ Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Letter
 def list_letters(
     limit: Annotated[int, typer.Option(help="How many.", min=1, max=200)] = 50,
     before: Annotated[str | None, typer.Option(help="Continue below this letter.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Whose letters; of all you may see if left out.")] = None,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the newest letters."""
-    page = ask(url, "GET", PATH, params={"limit": limit, "before": before or None})
+    page = ask(url, "GET", PATH, params={"limit": limit, "before": before or None, "tenant": tenant or None})
     if as_json:
         emit_json(page)
         return
@@ -37,7 +38,8 @@ def list_letters(
     else:
         talk.print("no dead letters")
     if page["next"]:
-        talk.print(f"older ones: lithify dlq list --before {page['next']}")
+        more = f" --tenant {tenant}" if tenant else ""
+        talk.print(f"older ones: lithify dlq list --before {page['next']}{more}")
 
 
 @app.command()

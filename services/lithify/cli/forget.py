@@ -79,6 +79,8 @@ def report(found: dict[str, Any], as_json: bool) -> None:
     elif found["receipt"]:
         counts = found["receipt"]["removed"].items()
         data.print(f"{found['id']}  verified; removed: {', '.join(f'{name} {count}' for name, count in counts)}")
+        for one in found["receipt"].get("remains", ()):
+            data.print(f"  still in files: {one['place']} ({one['why']})")
     else:
         data.print(f"{found['id']}  {found['status']}")
     if found["error"]:

@@ -10,6 +10,7 @@ import typer
 from lithify.cli.console import emit_json, talk
 from lithify.cli.progress import StageBars
 from lithify.node import reembed as reembedding
+from lithify.node.privacy import restrict_new_files
 from lithify.node.rebuild import RebuildReport, drop_kept, run_rebuild
 from lithify.settings import load_settings
 from lithify.telemetry import configure_logs
@@ -35,6 +36,7 @@ def rebuild(
     """
     settings = load_settings(data_dir=data_dir, archive_dir=archive_dir)
     configure_logs(settings.log_level, settings.log_format)
+    restrict_new_files()
     archive = settings.archive_folder
     if drop_old:
         report_dropped(asyncio.run(drop_kept(settings, archive)), as_json)
@@ -89,6 +91,7 @@ def reembed(
     """
     settings = load_settings(data_dir=data_dir, embedding_profile=profile)
     configure_logs(settings.log_level, settings.log_format)
+    restrict_new_files()
     if drop_old:
         report_dropped(asyncio.run(reembedding.drop_former(settings)), as_json)
         return

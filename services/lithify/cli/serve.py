@@ -10,6 +10,7 @@ import typer
 from lithify.cli.console import talk
 from lithify.errors import Invalid
 from lithify.node.jobs import MAINTENANCE, QUEUES
+from lithify.node.privacy import restrict_data, restrict_new_files
 from lithify.node.processes import SERVICES, run_jobs, run_node, run_worker
 from lithify.node.runtime import run
 from lithify.node.workers import OWN_PROCESSES
@@ -37,6 +38,7 @@ def up(
 ) -> None:
     """Run the whole system in this process, on embedded parts unless the settings name remote ones."""
     settings = prepare(host=host, port=port, data_dir=data_dir)
+    restrict_data(settings)
     talk.print("Lithify is starting…")
     run(run_node(settings, lambda model: welcome(settings, model)))
     talk.print("Lithify has stopped; everything accepted is on disk.")
@@ -72,6 +74,7 @@ def jobs(queue: Annotated[str, typer.Argument(help=f"Which queue: {', '.join(QUE
 def prepare(**overrides: Any) -> Settings:
     settings = load_settings(**overrides)
     configure_logs(settings.log_level, settings.log_format)
+    restrict_new_files()
     for name in unknown_variables(os.environ):
         talk.print(f"lithify: {name} is set but no setting has that name")
     return settings

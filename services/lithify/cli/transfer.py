@@ -1,5 +1,6 @@
 """`lithify export` and `lithify import`: records as lines of JSON; both go on after a break where they were."""
 
+import os
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -71,7 +72,12 @@ def open_output(output: Path | None, resume: bool) -> "nullcontext[BinaryIO] | B
         return nullcontext(sys.stdout.buffer)
     if output.exists() and not resume:
         raise Invalid(f"{output} exists; --resume goes on with it")
-    return output.open("ab")
+    return open(output, "ab", opener=open_private)
+
+
+def open_private(path: str, flags: int) -> int:
+    """Opens a file that is its owner's alone: everything the tenant has said is in an export."""
+    return os.open(path, flags, 0o600)
 
 
 def read_exported(output: Path) -> tuple[int, str | None]:

@@ -3,14 +3,15 @@
 import hmac
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lithify.access import ApiKey, Authenticator, Forbidden, KeyScope, Unauthorised, is_loopback
+from lithify.access import ApiKey, Authenticator, Forbidden, KeyScope, Unauthorised
 from lithify.dashboard.browser_sessions import TTL_S, BrowserSessions, csrf_token, is_token, new_token
 from lithify.events import EVERY_TENANT, AnyTenant, TenantScope
+from lithify.http.authorization import is_operator
+from lithify.http.origin import is_same_origin
 
 COOKIE: Final = "lithify_dashboard"
 PATH: Final = "/dashboard"
@@ -31,6 +32,16 @@ class Viewer:
     @property
     def may_act(self) -> bool:
         return self.key is None or self.key.allows(KeyScope.ADMIN)
+
+    @property
+    def is_operator(self) -> bool:
+        """Says whether figures of the whole installation may be shown."""
+        return is_operator(self.key)
+
+    def require_operator(self) -> None:
+        """Raises Forbidden for whoever sees the own tenant only."""
+        if not self.is_operator:
+            raise Forbidden("this page is about the whole installation: it needs an admin key of tenant default")
 
     @property
     def scope(self) -> AnyTenant:
@@ -60,7 +71,6 @@ class Authentication:
             await self.authenticator.authenticate(None, KeyScope.READ)
         except Unauthorised:
             return await self._resume(token)
-        refuse_dns_rebinding(request)
         return Viewer(token or new_token())
 
     async def log_in(self, presented: str) -> str:
@@ -88,21 +98,12 @@ def set_session_cookie(request: Request, response: Response, token: str) -> None
     )
 
 
-def refuse_dns_rebinding(request: Request) -> None:
-    """Raises Forbidden for a foreign host: without keys, a foreign page could reach us by a name that leads here."""
-    host = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
-    if not is_loopback(host):
-        raise Forbidden(f"host: {host[:100]!r} is not this machine; without API keys use http://127.0.0.1 or localhost")
-
-
 def check_csrf(request: Request, viewer: Viewer, sent: str) -> None:
     """Raises Forbidden unless the form comes from a page of ours, shown in this very browser session.
 
     Browsers name the origin of every POST; `sent` is the CSRF token that came with the form.
     """
-    origin = request.headers.get("origin")
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    if origin is not None and origin != own:
+    if not is_same_origin(request.headers):
         raise Forbidden("origin: this form was not sent by a page of the dashboard")
     if not hmac.compare_digest(sent.encode(), viewer.csrf_token.encode()):
         raise Forbidden("form: its CSRF token does not belong to this session; reload the page and try again")

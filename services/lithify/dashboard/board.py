@@ -140,7 +140,8 @@ class LiveFigures:
 
     pulse: Pulse
 
-    async def stream(self, request: Request, _viewer: Viewer) -> Response:
+    async def stream(self, request: Request, viewer: Viewer) -> Response:
+        viewer.require_operator()
         # Set by whoever serves the application, once it is to stop: an open stream must not hold that up.
         stopping: asyncio.Event = getattr(request.app.state, "stopping", None) or asyncio.Event()
         return StreamingResponse(self.events(stopping), media_type="text/event-stream")

@@ -1,12 +1,13 @@
 """The pages about the pipeline, and their forms: overview, streams, workers, jobs and dead letters."""
 
 from dataclasses import dataclass
-from typing import Final
+from http import HTTPStatus
+from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
-from lithify.dashboard.authentication import Viewer
+from lithify.dashboard.authentication import PATH, Viewer
 from lithify.dashboard.board import make_board
 from lithify.dashboard.charts import HEIGHT, WIDTH
 from lithify.dashboard.page_guard import Form, first
@@ -16,7 +17,7 @@ from lithify.jobs import STATUSES
 from lithify.monitoring.jobs import BackgroundJobs
 from lithify.monitoring.letters import find_letter, payload_of
 from lithify.monitoring.overview import overview_of
-from lithify.monitoring.pulse import Pulse
+from lithify.monitoring.pulse import Pulse, Reading
 from lithify.streams import DeadLetters, Letter, LetterId
 
 PER_PAGE: Final = 50
@@ -31,7 +32,7 @@ OUTCOMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OperationsPages:
-    """Shows how the pipeline is; jobs and letters to administrators only."""
+    """Shows the operator how the pipeline is, and administrators the jobs and letters of their tenant."""
 
     pages: Pages
     pulse: Pulse
@@ -39,6 +40,9 @@ class OperationsPages:
     letters: DeadLetters
 
     async def overview(self, _request: Request, viewer: Viewer) -> Response:
+        """Leads whoever sees one tenant only to the pages about its memory: this is where people arrive."""
+        if not viewer.is_operator:
+            return RedirectResponse(f"{PATH}/memory", HTTPStatus.SEE_OTHER)
         reading = await self.pulse.read()
         return self.pages.draw(
             "overview",
@@ -49,15 +53,17 @@ class OperationsPages:
         )
 
     async def streams(self, _request: Request, viewer: Viewer) -> Response:
+        viewer.require_operator()
         reading = await self.pulse.read()
         return self.pages.draw("streams", viewer, board=make_board(reading), streams=reading.figures.streams)
 
     async def workers(self, _request: Request, viewer: Viewer) -> Response:
+        viewer.require_operator()
         reading = await self.pulse.read()
         return self.pages.draw("workers", viewer, board=make_board(reading), workers=reading.figures.workers)
 
     async def jobs(self, request: Request, viewer: Viewer) -> Response:
-        """Shows the counts to everybody who may read; the jobs themselves name users."""
+        """Shows the counts of the queues to the operator; the jobs themselves, which name users, to administrators."""
         reading = await self.pulse.read()
         status = request.query_params.get("status", "failed")
         queue = request.query_params.get("queue") or None
@@ -67,8 +73,7 @@ class OperationsPages:
         return self.pages.draw(
             "jobs",
             viewer,
-            board=make_board(reading),
-            queues=reading.figures.queues,
+            **figures_for(viewer, reading),
             jobs=found,
             wanted=status,
             queue=queue,
@@ -90,7 +95,7 @@ class OperationsPages:
         return self.pages.draw(
             "letters",
             viewer,
-            board=make_board(reading),
+            **figures_for(viewer, reading),
             letters=found,
             older=str(found[-1].id) if found and len(found) == PER_PAGE else None,
             now=reading.figures.at,
@@ -131,6 +136,13 @@ class OperationsActions:
         if not chosen:
             raise Invalid("letter: choose at least one letter")
         return chosen
+
+
+def figures_for(viewer: Viewer, reading: Reading) -> dict[str, Any]:
+    """Returns what a page shows of the whole installation, live: nothing to whoever sees one tenant only."""
+    if not viewer.is_operator:
+        return {}
+    return {"board": make_board(reading), "queues": reading.figures.queues}
 
 
 def outcome_of(request: Request) -> str | None:

@@ -95,9 +95,11 @@ def login_url(request: Request) -> str:
 
 async def read_form(request: Request) -> Form:
     """Raises Invalid for what no form of ours could be."""
-    body = await request.body()
-    if len(body) > MAX_FORM_BYTES:
-        raise Invalid(f"form: must not exceed {MAX_FORM_BYTES} bytes")
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_FORM_BYTES:
+            raise Invalid(f"form: must not exceed {MAX_FORM_BYTES} bytes")
     try:
         return parse_qs(body.decode(), max_num_fields=MAX_FIELDS)
     except ValueError as error:

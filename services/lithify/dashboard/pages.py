@@ -51,6 +51,8 @@ NAVIGATION: Final = (
     ("/playground", "Playground"),
     ("/docs", "Docs lane"),
 )
+OPERATOR_PAGES: Final = frozenset({"", "/streams", "/workers"})
+"""Pages about the whole installation, which viewers of one tenant are not offered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ def load_pages() -> Pages:
     templates.globals.update(
         root=PATH,
         navigation=NAVIGATION,
+        operator_pages=OPERATOR_PAGES,
         version=version("lithify"),
         static=static_url,
         group_name=board.group_name,

@@ -1,6 +1,6 @@
 """Gathers what the calibration learns from: questions asked of their own memory and of others', and of parts of them.
 
-A new user's memory has six turns, an old one's thousands; parts of conversations stand for all sizes between.
+A new user's memory has two turns, an old one's thousands; parts of conversations stand for all sizes between.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from lithify.telemetry.progress import Progress
 
 LIMIT: Final = 8  # what a host asks for; a deeper search would judge the same records alike
 MOST_QUESTIONS: Final = 240  # of a data set: more of them change no constant in its second digit
-PARTS: Final = (None, 64, 16, 6)  # turns in the memory that is asked; None is all of them
+PARTS: Final = (None, 64, 16, 6, 2)  # turns in the memory that is asked; None is all of them
 MOST_TOKENS: Final = 500  # that one memory gets of a prompt of 2,000; a longer one is shown as an excerpt
 SEED: Final = 1
 

@@ -31,7 +31,7 @@ class Workplace:
     def __init__(self, folder: Path, dataset: Dataset) -> None:
         """Raises Invalid if the folder was made for other data."""
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.contents = _contents(folder / FILE, WorkplaceContents.of(dataset))
 
     @property

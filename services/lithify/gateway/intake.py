@@ -1,30 +1,39 @@
 """Turns request bodies into accepted events; the decisions of the gateway without its HTTP."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from lithify.errors import Conflict
+from lithify.errors import Conflict, Invalid
 from lithify.events import Clock, TenantScope, TurnInput
 from lithify.events.event import Event, event_from_turn, turn_digest
 from lithify.gateway.schema import Accepted, BatchItem, BatchResult, FieldError
-from lithify.http.problem import field_errors
-from lithify.streams import Acceptance, Producer, Receipts
+from lithify.http.problem import field_errors, shorten
+from lithify.streams import Acceptance, Producer
 from lithify.telemetry.metrics import EVENTS_ACCEPTED
-from lithify.telemetry.trace_context import trace_id_of
+from lithify.telemetry.trace_context import read_traceparent
 
-# Short enough not to be felt, long enough not to load Redis while a batch is being embedded.
-POLL_SECONDS = 0.01
-# Marks of a receipt after which nothing more is to be waited for.
-SETTLED = frozenset({"embedded_at", "ignored", "error"})
+# How long the turns of a batch are checked before other requests have theirs; a full batch takes tenths of a second.
+SHIFT_S: Final = 0.01
+# No id is longer; one that is belongs to no turn, and is told as far as it helps to find it.
+MAX_ID_CHARS: Final = 256
+# Of one turn: a batch of five hundred bad ones must not be answered by more than it said.
+MAX_ERRORS: Final = 8
 
 
 async def accept_one(scope: TenantScope, turn: TurnInput, producer: Producer, clock: Clock) -> Accepted:
-    """Durable in Redis on return. Raises Conflict if the id was used with other content."""
+    """Durable in Redis on return.
+
+    Raises Conflict if the id was used with other content, Invalid if its position lies too far ahead.
+    """
     [acceptance] = await producer.accept([make_event(scope, turn, clock())])
+    if acceptance.status == "far":
+        EVENTS_ACCEPTED.labels("invalid").inc()
+        raise Invalid(f"seq: {describe_distance(acceptance)}")
     EVENTS_ACCEPTED.labels(acceptance.status).inc()
     if acceptance.status == "conflict":
         raise Conflict(f"event_id: {turn.event_id!r} was accepted before with other content")
@@ -43,7 +52,11 @@ async def accept_batch(
     now = clock()
     items: list[BatchItem | None] = []
     events: list[tuple[Event, str]] = []
+    shift_ends = time.monotonic() + SHIFT_S
     for index, body in enumerate(bodies):
+        if time.monotonic() > shift_ends:
+            await asyncio.sleep(0)
+            shift_ends = time.monotonic() + SHIFT_S
         try:
             turn = TurnInput.model_validate(body)
         except ValidationError as error:
@@ -59,10 +72,10 @@ async def accept_batch(
 
 
 def add_trace(turn: TurnInput, traceparent: str | None) -> TurnInput:
-    """Gives a turn the trace context of its request; its own wins, and a broken one of the request is ignored."""
-    if turn.traceparent or trace_id_of(traceparent) is None:
-        return turn
-    return turn.model_copy(update={"traceparent": traceparent})
+    """Gives a turn the trace context of its request; its own wins, and a broken one is ignored."""
+    context = read_traceparent(turn.traceparent) or read_traceparent(traceparent)
+    # Nothing is checked in the copy, so that only what was read may go in.
+    return turn if context == turn.traceparent else turn.model_copy(update={"traceparent": context})
 
 
 def make_event(scope: TenantScope, turn: TurnInput, now_ms: int) -> tuple[Event, str]:
@@ -72,13 +85,20 @@ def make_event(scope: TenantScope, turn: TurnInput, now_ms: int) -> tuple[Event,
 
 def invalid_item(index: int, body: Any, error: ValidationError) -> BatchItem:
     event_id = body.get("event_id") if isinstance(body, dict) else None
-    errors = [FieldError(**e) for e in field_errors(error.errors(include_url=False, include_input=False))]
-    return BatchItem(
-        index=index, event_id=event_id if isinstance(event_id, str) else None, status="invalid", errors=errors
-    )
+    found = error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
+    errors = [FieldError(**e) for e in field_errors(found)]
+    known = shorten(event_id, MAX_ID_CHARS) if isinstance(event_id, str) else None
+    return BatchItem(index=index, event_id=known, status="invalid", errors=errors)
+
+
+def describe_distance(item: Acceptance) -> str:
+    return f"lies too far beyond {item.seq}, the highest position of its session"
 
 
 def accepted_item(index: int, item: Acceptance) -> BatchItem:
+    if item.status == "far":
+        error = FieldError(field="seq", message=describe_distance(item))
+        return BatchItem(index=index, event_id=item.event_id, status="invalid", errors=[error])
     return BatchItem(index=index, event_id=item.event_id, status=item.status, stream_id=item.stream_id, seq=item.seq)
 
 
@@ -88,16 +108,3 @@ def batch_result(items: list[BatchItem]) -> BatchResult:
     return BatchResult(
         accepted=accepted, duplicate=duplicate, rejected=len(items) - accepted - duplicate, results=items
     )
-
-
-async def wait_searchable(scope: TenantScope, event_id: str, receipts: Receipts, limit_ms: int) -> bool:
-    """Returns true as soon as recall can find the event; false when the limit passed or it never becomes memory."""
-    try:
-        async with asyncio.timeout(limit_ms / 1000):
-            while True:
-                receipt = await receipts.read(scope.tenant, event_id) or {}
-                if receipt.keys() & SETTLED:
-                    return "embedded_at" in receipt
-                await asyncio.sleep(POLL_SECONDS)
-    except TimeoutError:
-        return False

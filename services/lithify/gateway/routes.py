@@ -10,7 +10,8 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from lithify.access import KeyScope
 from lithify.events import Clock, TenantScope, TurnBatch, TurnInput
 from lithify.gateway.back_pressure import BackPressure
-from lithify.gateway.intake import accept_batch, accept_one, add_trace, wait_searchable
+from lithify.gateway.intake import accept_batch, accept_one, add_trace
+from lithify.gateway.receipt_watch import ReceiptWatch
 from lithify.gateway.schema import Accepted, BatchResult, Receipt
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
@@ -34,6 +35,7 @@ def gateway_router(gateway: Gateway, access: Access) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["ingest"], route_class=JsonRoute)
     sender = Depends(access.needs(KeyScope.INGEST))
     reader = Depends(access.needs(KeyScope.READ))
+    watch = ReceiptWatch(gateway.receipts)
 
     @router.post("/turns", status_code=HTTPStatus.ACCEPTED, responses={200: {"model": Accepted}, 409: {}, 429: {}})
     async def accept_turn(
@@ -49,8 +51,7 @@ def gateway_router(gateway: Gateway, access: Access) -> APIRouter:
         if accepted.status == "duplicate":
             response.status_code = HTTPStatus.OK
         if wait:
-            waiting = wait_searchable(scope, accepted.event_id, gateway.receipts, gateway.wait_limit_ms)
-            accepted.searchable = await waiting
+            accepted.searchable = await watch.wait_searchable(scope.tenant, accepted.event_id, gateway.wait_limit_ms)
         return accepted
 
     @router.post("/turns:batch", status_code=HTTPStatus.ACCEPTED, responses={429: {}})

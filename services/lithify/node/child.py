@@ -6,15 +6,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import httpx
 
 from lithify.errors import Misconfigured, Unavailable
+from lithify.locks import FileLock
+from lithify.node.guard import GuardedProcess
 from lithify.settings import Settings
 
 # The first start may load a large model; a node that is not ready by then has a reason in its log.
@@ -38,22 +40,38 @@ class ChildNode:
 def child_node(data_dir: Path, settings: Mapping[str, str]) -> Iterator[ChildNode]:
     """Runs `lithify up` on this data folder and a free port; `settings` are environment variables.
 
-    The folder stays. Raises Unavailable with the end of its log if the node ends or is not ready in time.
+    The node ends with this process, whatever ends that, and the folder stays. Raises Unavailable with the end of its
+    log if the node ends or is not ready in time, Misconfigured if another child node does not leave the folder.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     port = free_port()
     log = data_dir / "node.log"
     environment = os.environ | {"LITHIFY_DATA_DIR": str(data_dir), "LITHIFY_PORT": str(port), **settings}
+    log.touch(mode=0o600)
     with log.open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "lithify.cli", "up"], env=environment, stdout=output, stderr=output
-        )
+        command = [sys.executable, "-m", "lithify.cli", "up"]
+        process = start_guarded(command, data_dir / "child.lock", env=environment, stdout=output, stderr=output)
     node = ChildNode(f"http://127.0.0.1:{port}", process.pid, data_dir)
     try:
         _wait_ready(node, process, log)
         yield node
     finally:
         _stop(process)
+
+
+def start_guarded(command: Sequence[str], lock_path: Path, **options: Any) -> GuardedProcess:
+    """Starts a process that ends with this one; `lock_path` names it while it lives, `options` are those of `Popen`.
+
+    An earlier one on the same path, whose parent was killed, is given the time to end. Raises Misconfigured if it does
+    not.
+    """
+    lock = FileLock(lock_path)
+    if not lock.acquire(patience_s=STOP_S):
+        raise Misconfigured(f"{lock_path.parent} is in use by process {lock.signature()}: stop it, or choose another")
+    try:
+        return GuardedProcess(command, lock, STOP_S, **options)
+    finally:
+        lock.let_go()
 
 
 @contextmanager
@@ -98,10 +116,11 @@ def _is_ready(url: str) -> bool:
         return False
 
 
-def _stop(process: "subprocess.Popen[bytes]") -> None:
+def _stop(process: GuardedProcess) -> None:
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(STOP_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    process.release()

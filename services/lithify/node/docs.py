@@ -12,8 +12,6 @@ from lithify.librarian.lane import LaneParts
 from lithify.librarian.vectors import VectorParts
 from lithify.node.parts import ProcessParts
 
-HOUR_S = 3_600
-
 
 def build_holdings(parts: ProcessParts) -> Holdings:
     model = parts.model
@@ -37,17 +35,13 @@ def build_search(parts: ProcessParts) -> DocSearch:
     )
 
 
-def build_traces(parts: ProcessParts) -> TraceBook:
-    return TraceBook(parts.redis.client, parts.settings.trace_hours * HOUR_S)
-
-
-def build_docs_service(parts: ProcessParts) -> DocsService:
+def build_docs_service(parts: ProcessParts, traces: TraceBook) -> DocsService:
     return DocsService(
         holdings=build_holdings(parts),
         search=build_search(parts),
         redis=parts.redis.client,
         jobs=parts.redis.jobs,
-        traces=build_traces(parts),
+        traces=traces,
         clock=system_clock,
         deadline_ms=parts.settings.assemble_deadline_ms,
     )

@@ -11,7 +11,7 @@ from lithify.assembly.prompt.token_counter import load_counter
 from lithify.compaction import JOB as COMPACT
 from lithify.compaction import QUEUE as COMPACTION
 from lithify.compactor.job import Compactor, compact_session
-from lithify.compactor.retention import PURGE_JOB, RawRetention, purge_compacted
+from lithify.compactor.retention import PURGE_JOB, ArchivedTurns, RawRetention, purge_compacted
 from lithify.compactor.triggers import IDLE_JOB, IdleSearch, compact_idle
 from lithify.docs.jobs import EMBED as EMBED_DOCS
 from lithify.docs.jobs import QUEUE as DOCS
@@ -19,6 +19,8 @@ from lithify.docs.jobs import REFRESH as REFRESH_DOCS
 from lithify.embedder.backfill import JOB as BACKFILL
 from lithify.embedder.backfill import BackfillParts, backfill
 from lithify.events import system_clock
+from lithify.forgetter.erasure import JOB as ERASE
+from lithify.forgetter.erasure import erase_postponed
 from lithify.forgetter.job import Forgetter, forget
 from lithify.forgetter.segments import Seal
 from lithify.forgetting import JOB as FORGET
@@ -49,6 +51,7 @@ QUEUES: Final = (MAINTENANCE, COMPACTION, FORGETTING, DOCS)
 # At night in Europe and America, and never at the full hour when everybody else's jobs start.
 INSPECTION_TIME: Final = time(3, 23)
 PURGE_TIME: Final = time(3, 53)
+ERASING_TIME: Final = time(4, 23)
 HOUR_MS: Final = 3_600_000
 MINUTE_MS: Final = 60_000
 # A sync asks for its vectors itself; this is for what could not be asked for, or failed.
@@ -88,13 +91,16 @@ def forgetting_functions(parts: ProcessParts, seal: Seal | None) -> Registry:
         partitions=settings.partitions,
         archive=settings.archive_folder,
         clock=system_clock,
+        traces=parts.traces,
         seal=seal,
     )
-    return {FORGET: bind_parts(forget, forgetter)}
+    archived = ArchivedTurns(settings.archive_folder, parts.redis.client, seal)
+    retention = RawRetention(parts.store, settings.retention_days, system_clock, archived)
+    return {FORGET: bind_parts(forget, forgetter), PURGE_JOB: bind_parts(purge_compacted, retention)}
 
 
 def job_functions(parts: ProcessParts, summariser: Abstractive | None) -> Registry:
-    """Returns every job but forgetting by its name, with what it works on."""
+    """Returns every job by its name that need not run where the archive lies, with what it works on."""
     settings = parts.settings
     store = parts.store
     embedder = parts.model.embedder
@@ -108,7 +114,7 @@ def job_functions(parts: ProcessParts, summariser: Abstractive | None) -> Regist
         BACKFILL: bind_parts(backfill, backfilling),
         COMPACT: bind_parts(compact_session, build_compactor(parts, summariser)),
         IDLE_JOB: bind_parts(compact_idle, idle),
-        PURGE_JOB: bind_parts(purge_compacted, RawRetention(store, settings.retention_days, system_clock)),
+        ERASE: bind_parts(erase_postponed, store),
         EMBED_DOCS: bind_parts(catch_up, VectorParts(store, embedder)),
         REFRESH_DOCS: bind_parts(refresh_and_measure, build_lane(parts)),
     }
@@ -156,7 +162,9 @@ def schedules(settings: Settings) -> list[Schedule]:
         (True, Schedule("backfill", MAINTENANCE, BACKFILL, HOUR_MS)),
         (settings.archive, daily("inspect-archive", MAINTENANCE, INSPECT_ARCHIVE, INSPECTION_TIME)),
         (settings.compact_idle_minutes > 0, Schedule("compact-idle", COMPACTION, IDLE_JOB, MINUTE_MS)),
-        (settings.retention_days > 0, daily("purge-compacted", MAINTENANCE, PURGE_JOB, PURGE_TIME)),
+        # Where the archive lies: a rebuild would bring back what is purged from the store alone.
+        (settings.retention_days > 0, daily("purge-compacted", FORGETTING, PURGE_JOB, PURGE_TIME)),
+        (settings.qdrant_url is None, daily("erase-deleted", MAINTENANCE, ERASE, ERASING_TIME)),
         (True, Schedule("docs-vectors", DOCS, EMBED_DOCS, DOCS_VECTORS_MS)),
         (
             settings.docs_refresh_minutes > 0,

@@ -22,6 +22,7 @@ from lithify.memory.gating.gate_profile import GateProfile
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.memory.prompt.tail import TailPolicy
 from lithify.memory.ranking.profile import Profile
+from lithify.node.memory import choose_redis_memory
 from lithify.node.redis_server import EmbeddedRedis
 from lithify.node.stored_model import choose_stored_model, is_kept, names_model
 from lithify.profiles import load_profile
@@ -32,11 +33,14 @@ from lithify.store.memory_record import COLLECTION
 from lithify.streams import open_producer, pin_partitions, probe
 from lithify.streams.outage import backoff_ms
 from lithify.summarising import load_summariser
+from lithify.traces import FolderTraces, RedisTraces, TraceLimits, TraceShelf
 
 # One for queries beside the worker's slots: a long batch must not hold up an answer.
 QUERY_CALLS: Final = 1
 # With pauses of 0.5 s doubling to 16 s, about a minute and a half.
 START_TRIES: Final = 9
+HOUR_S: Final = 3_600
+MIB: Final = 2**20
 
 T = TypeVar("T")
 
@@ -74,6 +78,7 @@ class ProcessParts:
     store: VectorStore
     profile: Profile
     loaded: Model | None
+    traces: TraceShelf
     keeps_model: bool = False  # it is that of the memories, and not the default
 
     @property
@@ -98,13 +103,14 @@ async def open_parts(settings: Settings, stack: AsyncExitStack, *, needs_model: 
     chosen = await keep_stored_model(settings) if needs_model else settings
     model = open_model(chosen, stack) if needs_model else None
     redis = await open_redis(settings, stack)
+    traces = open_traces(settings, redis, stack)
     if model is not None:
         store = await open_store(settings, model.embedder, stack)
     else:
         store = connect_store(settings)
         stack.push_async_callback(store.close)
     kept = is_kept(settings, chosen)
-    return ProcessParts(chosen, redis, store, profile, model, keeps_model=kept)
+    return ProcessParts(chosen, redis, store, profile, model, traces, keeps_model=kept)
 
 
 async def open_redis(settings: Settings, stack: AsyncExitStack) -> RedisParts:
@@ -112,7 +118,8 @@ async def open_redis(settings: Settings, stack: AsyncExitStack) -> RedisParts:
     server = None
     url = settings.redis_url
     if url is None:
-        server = EmbeddedRedis(settings.data_dir / "redis", fsync=settings.redis_fsync)
+        memory = choose_redis_memory(settings.redis_memory_mb)
+        server = EmbeddedRedis(settings.data_dir / "redis", fsync=settings.redis_fsync, memory=memory)
         await stack.enter_async_context(server)
         url = server.url
     client = open_producer(url)
@@ -123,6 +130,21 @@ async def open_redis(settings: Settings, stack: AsyncExitStack) -> RedisParts:
         log.warning("redis_may_lose_events", reason=warning)
     await once_reachable("redis", partial(pin_partitions, client, settings.partitions))
     return RedisParts(url, client, jobs, server)
+
+
+def open_traces(settings: Settings, redis: RedisParts, stack: AsyncExitStack) -> TraceShelf:
+    """Opens the place of receipts where all processes that answer, and the one that forgets, can reach it.
+
+    A node that brings its Redis along is the only one: there they lie in files, and take none of its memory.
+    """
+    limits = TraceLimits(settings.trace_hours * HOUR_S, settings.trace_limit, settings.trace_limit_mb * MIB)
+    if settings.trace_redis_url is not None:
+        client = open_producer(settings.trace_redis_url)
+        stack.push_async_callback(client.aclose)
+        return RedisTraces(client, limits)
+    if redis.server is not None:
+        return FolderTraces(settings.data_dir / "traces", limits)
+    return RedisTraces(redis.client, limits)
 
 
 async def once_reachable(what: str, action: Callable[[], Awaitable[T]]) -> T:

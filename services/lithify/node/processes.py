@@ -14,8 +14,8 @@ from lithify.errors import Misconfigured
 from lithify.events import system_clock
 from lithify.forgetting import QUEUE as FORGETTING
 from lithify.gateway.back_pressure import BackPressure
-from lithify.http.app import reference_router
 from lithify.http.authorization import Access
+from lithify.http.reference import reference_router
 from lithify.jobs import JobRunner
 from lithify.node import jobs, services
 from lithify.node.parts import ProcessParts, open_parts, open_redis, open_summariser
@@ -26,8 +26,9 @@ from lithify.node.workers import KINDS, OpenedWorker, WorkerKind, stream_readers
 from lithify.operations.probes import HealthChecks
 from lithify.operations.router import Operations, operations_routers
 from lithify.settings import Settings
-from lithify.streams import Consumer, Janitor, keep_beating
+from lithify.streams import Consumer, Janitor, LetterIndex, keep_beating
 from lithify.streams.groups import COMPACT
+from lithify.streams.janitor import KeptLetters
 
 # A server that cannot live must not be started in a tight loop.
 RESTART_PAUSE_S: Final = 1.0
@@ -55,6 +56,7 @@ async def run_node(settings: Settings, announce: Announce) -> None:
         workload = Workload(
             checks=checks,
             routers=routers,
+            authenticator=authenticator,
             workers=[*opened.consumers, *runners, jobs.open_scheduler(settings, parts.redis)],
             background=[back_pressure.run(), *opened.background, *watching, *housekeeping(parts, opened.consumers)],
             levels=operations.levels,
@@ -84,7 +86,7 @@ async def run_gateway(settings: Settings, announce: Announce) -> None:
         gateway = services.open_gateway(settings, redis, back_pressure, authenticator)
         announce("gateway")
         routers = [gateway, *common_routers(operations, authenticator)]
-        workload = Workload(operations.checks, routers, background=[back_pressure.run()])
+        workload = Workload(operations.checks, routers, authenticator, background=[back_pressure.run()])
         await run_until_stopped(settings, workload, listener)
 
 
@@ -98,7 +100,8 @@ async def run_assembly(settings: Settings, announce: Announce) -> None:
         operations = services.open_operations(settings, parts.redis, checks, tells_levels=False, profile=parts.profile)
         routers, background = await services.open_assembly(parts, authenticator)
         announce("assembly")
-        workload = Workload(checks, [*routers, *common_routers(operations, authenticator)], background=background)
+        routers = [*routers, *common_routers(operations, authenticator)]
+        workload = Workload(checks, routers, authenticator, background=background)
         await run_until_stopped(settings, workload, listener)
 
 
@@ -114,7 +117,7 @@ async def run_dashboard(settings: Settings, announce: Announce) -> None:
         pages = services.open_dashboard(redis, operations, authenticator, settings.assembly_url)
         announce("dashboard")
         routers = [pages, *common_routers(operations, authenticator)]
-        workload = Workload(operations.checks, routers, levels=operations.levels)
+        workload = Workload(operations.checks, routers, authenticator, levels=operations.levels)
         await run_until_stopped(settings, workload, listener)
 
 
@@ -197,7 +200,9 @@ def require_servers(settings: Settings) -> Settings:
 def housekeeping(parts: ProcessParts, consumers: Sequence[Consumer]) -> Background:
     """Lets whoever consumes also sweep and tell that it lives; an embedded server is watched."""
     redis = parts.redis
-    janitor = Janitor(redis.client, stream_readers(parts.settings))
+    settings = parts.settings
+    letters = KeptLetters(LetterIndex(redis.client, settings.partitions), settings.dead_letters_kept)
+    janitor = Janitor(redis.client, stream_readers(settings), letters=letters)
     tasks: Background = [janitor.run(), keep_beating(redis.client, consumers, system_clock)]
     return tasks if redis.server is None else [*tasks, keep_serving(redis.server)]
 

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,10 @@ from uuid import UUID
 
 import orjson
 
-from lithify.archive import Findings, index_newest, read_newest, whole_archive
+from lithify.archive import Findings, hold_shared_lock, index_newest, read_newest, whole_archive
 from lithify.archive.carrying import STATE, Carrier, pages
 from lithify.archive.checkpoint import Checkpoint, RebuildStep, clear_checkpoint
+from lithify.archive.exclusion import LEASE_S
 from lithify.archiver.inspection import STALL_S, wait_until_archived
 from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
 from lithify.batching import batched
@@ -27,6 +28,7 @@ from lithify.node.parts import Model, RedisParts, collection_spec, keep_stored_m
 from lithify.settings import Settings
 from lithify.store import Record, VectorStore, Where, point_id
 from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES, MemoryRecord
+from lithify.store.renewal import accepted_at
 from lithify.streams import ConsumerSettings, arm, crash_point, open_consumer
 from lithify.telemetry.progress import Progress
 
@@ -118,7 +120,8 @@ class Rebuild:
     async def _fill(self, collection: str, *, live: bool = False) -> dict[bytes, bytes]:
         """Write the turns that are not there yet; returns the id of each record that should be, and its digest.
 
-        In a live collection a turn that is there is left alone: it may be ahead of the archive.
+        In a live collection a turn that is there is left alone, for it may be ahead of the archive; not so one of an
+        earlier acceptance, which may be forgotten any moment.
         """
         expected: dict[bytes, bytes] = {}
         findings = Findings()
@@ -138,13 +141,11 @@ class Rebuild:
         turns = {self._id(event): event for event in events if is_recallable(event)}
         made = {id_: self._digests(event) for id_, event in turns.items()}
         ids = [id_ for digests in made.values() for id_ in digests]
-        stored = {r.id: digest(r.payload) for r in await self.store.fetch(EVERY_TENANT, collection, ids)}
-        # A turn is written after its pieces, so that one which is there has them.
-        missing = [
-            id_
-            for id_, digests in made.items()
-            if id_ not in stored or (not live and any(stored.get(one) != wanted for one, wanted in digests.items()))
-        ]
+        stored = {r.id: r for r in await self.store.fetch(EVERY_TENANT, collection, ids)}
+        if live:
+            missing = [id_ for id_, event in turns.items() if id_ not in stored or is_later(event, stored[id_])]
+        else:
+            missing = [id_ for id_, wanted in made.items() if not are_right(wanted, stored)]
         refused = await self._write(collection, [turns[id_] for id_ in missing])
         right = [digests for id_, digests in made.items() if id_ not in refused]
         expected |= {UUID(id_).bytes: wanted for digests in right for id_, wanted in digests.items()}
@@ -242,6 +243,16 @@ def is_recallable(event: Event) -> bool:
     return becomes_memory(event) and event.role in ROLES
 
 
+def is_later(event: Event, stored: Record) -> bool:
+    """Tells whether an event was accepted after the turn that is stored under its id, where that says when it was."""
+    return 0 < accepted_at(stored) < (event.accepted or 0)
+
+
+def are_right(wanted: Mapping[str, bytes], stored: Mapping[str, Record]) -> bool:
+    """Tells whether a turn is there as it should be, with all its pieces."""
+    return all(id_ in stored and digest(stored[id_].payload) == one for id_, one in wanted.items())
+
+
 def digest(payload: Mapping[str, Any]) -> bytes:
     """Digests what the event decides: the rest was added later and is carried over."""
     decided = {name: payload[name] for name in DECIDED if name in payload}
@@ -274,7 +285,10 @@ async def run_rebuild(settings: Settings, archive: Path, *, carry: bool, progres
             progress=progress,
             clock=system_clock,
         )
-        return await rebuild.run()
+        # The archive's own lock, which the rebuild takes, is not seen by a forgetting on another machine. On a Redis of
+        # our own there is nobody else.
+        async with hold_shared_lock(redis.client, LEASE_S) if redis.server is None else nullcontext():
+            return await rebuild.run()
 
 
 async def drop_kept(settings: Settings, archive: Path) -> list[str]:

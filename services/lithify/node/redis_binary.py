@@ -15,7 +15,7 @@ NAMES: Final = ("redis-server", "valkey-server")
 # First release with XAUTOCLAIM, XPENDING IDLE and XTRIM MINID. Every Valkey has them.
 OLDEST: Final = (6, 2)
 
-_VERSION = re.compile(r"(\w+) server v=(\d+)\.(\d+)")
+_VERSION = re.compile(r"\b(\w+) server v=(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from redis.exceptions import BusyLoadingError, RedisError
 
 from lithify.errors import LithifyError, Misconfigured, Unavailable
 from lithify.locks import FileLock
+from lithify.node.guard import ChildGuard
+from lithify.node.memory import choose_redis_memory
 from lithify.node.redis_binary import ServerBinary, choose_binary, inspect_binary
 
 Fsync = Literal["everysec", "always"]
@@ -51,20 +53,25 @@ class Address:
 class EmbeddedRedis:
     """A server on its own folder, one node per folder; data of earlier runs is reused.
 
-    A node that is killed leaves its server behind, and the next start on the folder ends that one first. After
-    ServerDied, `start()` may be called again and serves at the same URL.
+    It ends within seconds of this process, however that ends, with its data synced; a start in these seconds, or after
+    its guard was killed too, ends the old server first. It refuses writes beyond `memory` bytes and evicts nothing.
+    After ServerDied, `start()` may be called again and serves at the same URL.
     """
 
-    def __init__(self, data_dir: Path, *, fsync: Fsync = "everysec", binary: Path | None = None) -> None:
+    def __init__(
+        self, data_dir: Path, *, fsync: Fsync = "everysec", binary: Path | None = None, memory: int | None = None
+    ) -> None:
         self.data_dir = data_dir.absolute()
         self._fsync = fsync
         self._binary = binary
+        self._memory = memory or choose_redis_memory(None)
         self._node_lock = FileLock(self.data_dir / "node.lock")
         self._server_lock = FileLock(self.data_dir / "server.lock")
         self._written_by = self.data_dir / "written_by"
         self._log = self.data_dir / "redis.log"
         self._address = address_for(self.data_dir / "redis.sock")
         self._process: asyncio.subprocess.Process | None = None
+        self._guard: ChildGuard | None = None
         self._stopping = False
 
     @property
@@ -99,6 +106,8 @@ class EmbeddedRedis:
         self._stopping = True
         if self._process is not None and self._process.returncode is None:
             await _end(self._process)
+        # Before the folder is given free: the guard looks at the lock of the server.
+        await self._dismiss_guard()
         self._server_lock.let_go()
         self._node_lock.let_go()
 
@@ -145,10 +154,19 @@ class EmbeddedRedis:
                 return
         raise Misconfigured(f"a Redis server of an earlier run still holds {self._server_lock.path} and does not end")
 
+    async def _dismiss_guard(self) -> None:
+        if self._guard is not None:
+            await asyncio.to_thread(self._guard.dismiss)
+            self._guard = None
+
     async def _spawn(self, binary: Path) -> None:
         config = self._write_config()
         if self._log.exists():
             self._log.replace(self._log.with_suffix(".log.1"))
+        self._log.touch(mode=0o600)
+        # The guard of a server that died by itself.
+        await self._dismiss_guard()
+        self._guard = ChildGuard(self._server_lock, STOP_S)
         with self._log.open("wb") as output:
             self._process = await asyncio.create_subprocess_exec(
                 binary,
@@ -161,8 +179,7 @@ class EmbeddedRedis:
                 start_new_session=True,
                 pass_fds=(self._server_lock.descriptor,),
             )
-        self._server_lock.sign(self._process.pid)
-        self._server_lock.let_go()
+        self._guard.protect(self._process.pid)
 
     def _choose_binary(self) -> ServerBinary:
         if self._binary is None:
@@ -175,7 +192,8 @@ class EmbeddedRedis:
     def _write_config(self) -> str:
         path = self.data_dir / "redis.conf"
         path.touch(mode=0o600)
-        path.write_text("\n".join((*_DURABLE, f"appendfsync {self._fsync}", *self._address.config, "")))
+        chosen = (f"appendfsync {self._fsync}", f"maxmemory {self._memory}")
+        path.write_text("\n".join((*_DURABLE, *chosen, *self._address.config, "")))
         return path.name
 
     async def _until_ready(self) -> None:
@@ -205,13 +223,15 @@ _DURABLE: Final = (
     'save ""',
     "appendonly yes",
     "maxmemory-policy noeviction",
+    # An entry that is deleted from a stream stays in its node, and in every file, until the whole node goes.
+    "stream-node-max-entries 1",
 )
 
 
 def address_for(socket_path: Path) -> Address:
     """Chooses a unix socket only its owner can open; where its path is too long, a loopback port with a password."""
     if len(os.fsencode(socket_path)) <= SOCKET_PATH_LIMIT:
-        config = ("port 0", f"unixsocket {socket_path.name}", "unixsocketperm 700")
+        config = ("port 0", f"unixsocket {socket_path.name}", "unixsocketperm 600")
         return Address(f"unix://{quote(str(socket_path))}", config)
     port = _free_port()
     password = secrets.token_urlsafe(24)

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
-from lithify.archive import whole_archive
+from redis.asyncio import Redis
+
+from lithify.archive import exclude_copies
 from lithify.archive.carrying import VISIBILITY, pages
+from lithify.archive.exclusion import LEASE_S
 from lithify.batching import batched
 from lithify.docs.document import CHUNK_KIND as CHUNK
 from lithify.docs.space import COLLECTION as DOCS
@@ -31,7 +34,7 @@ from lithify.store.memory_record import COLLECTION, PIECE, WITHOUT_PIECES
 from lithify.store.migration import id_in_family, is_embedded, linked_ids, migrate_payload, payload_digest
 from lithify.store.pieces import is_piece, where_pieces
 from lithify.store.server import SPEC_AGE_S
-from lithify.streams import arm, crash_point
+from lithify.streams import arm, crash_point, open_producer
 from lithify.telemetry.progress import Progress
 
 MIDDLE: Final = "-reembed-"
@@ -319,11 +322,21 @@ async def run_reembed(settings: Settings, progress: Progress) -> ReembedReport:
         model = open_model(settings, stack)
         store = await open_unchecked(settings, stack)
         fence_s = 0.0 if settings.qdrant_url is None else 2 * SPEC_AGE_S
+        redis = open_shared_redis(settings, stack)
         # Forgetting waits: what is forgotten here could otherwise come back from the copy.
-        with whole_archive(settings.archive_folder):
+        async with exclude_copies(settings.archive_folder, redis, LEASE_S):
             return await reembed_everything(
                 Reembed(store=store, model=model, batch=settings.embed_batch_turns, fence_s=fence_s, progress=progress)
             )
+
+
+def open_shared_redis(settings: Settings, stack: AsyncExitStack) -> Redis | None:
+    """Opens the Redis by which processes on other machines are kept out; a node that has one of its own is alone."""
+    if settings.redis_url is None:
+        return None
+    redis = open_producer(settings.redis_url)
+    stack.push_async_callback(redis.aclose)
+    return redis
 
 
 async def reembed_everything(memories: Reembed) -> ReembedReport:

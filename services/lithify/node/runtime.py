@@ -2,9 +2,10 @@
 
 import asyncio
 import os
+import resource
 import signal
 import socket
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
@@ -13,9 +14,12 @@ import structlog
 import uvicorn
 from fastapi import APIRouter, FastAPI
 
+from lithify.access import ApiKeyAuthenticator, is_loopback
 from lithify.errors import LithifyError, Misconfigured
 from lithify.events import system_clock
 from lithify.http import create_app
+from lithify.http.connection import ConnectionLimits, bound_protocol
+from lithify.http.origin import KeylessRule
 from lithify.operations.metrics import SystemLevels
 from lithify.operations.probes import HealthChecks
 from lithify.operations.router import probe_app
@@ -25,6 +29,9 @@ from lithify.streams.connection import end_tasks
 
 GRACE_SECONDS: Final = 10
 EXIT_AT_ONCE: Final = 130
+# More than any limit of connections needs; some systems allow a billion, and tables as large.
+MOST_FILES: Final = 65_536
+DEFAULT_LIMITS: Final = ConnectionLimits()
 
 T = TypeVar("T")
 
@@ -43,11 +50,13 @@ class Worker(Protocol):
 class Workload:
     """Lists what a process does until it is stopped: answer, work, and what goes on in the background beside that.
 
-    `checks` and `levels` are what its port for probes and metrics tells.
+    `checks` and `levels` are what its port for probes and metrics tells. Without an `authenticator` everybody who
+    reaches the routes is taken for somebody without a key.
     """
 
     checks: HealthChecks
     routers: list[APIRouter] = field(default_factory=list)
+    authenticator: ApiKeyAuthenticator | None = None
     workers: list[Worker] = field(default_factory=list)
     background: list[Coroutine[Any, Any, None]] = field(default_factory=list)
     levels: SystemLevels | None = None
@@ -77,8 +86,8 @@ async def run_until_stopped(settings: Settings, workload: Workload, listener: so
             background = [tasks.create_task(task, name="background") for task in workload.background]
             work = [tasks.create_task(worker.run(), name=type(worker).__name__) for worker in workload.workers]
             if listener is not None:
-                app = create_app("Lithify", workload.routers, settings.max_body_bytes)
-                work.append(tasks.create_task(serve(app, listener, stop), name="web"))
+                app = create_app("Lithify", workload.routers, settings.max_body_bytes, keyless_rule(settings, workload))
+                work.append(tasks.create_task(serve_by(settings, app, listener, stop), name="web"))
             await stop.wait()
             log.info("draining")
             for worker in workload.workers:
@@ -109,9 +118,21 @@ async def answer_probes(settings: Settings, workload: Workload, drained: asyncio
     """Answers probes and scrapes until the last of the work is done, where the settings open a port for them."""
     if not settings.metrics_port:
         return
-    app = probe_app(workload.checks, workload.levels, system_clock, settings.max_body_bytes)
+    # It never asks for a key. Reached from elsewhere it has names that we do not know, and no secrets.
+    rule = keyless_rule(settings) if is_loopback(settings.host) else None
+    app = probe_app(workload.checks, workload.levels, system_clock, settings.max_body_bytes, rule)
     with listen(settings.host, settings.metrics_port, "LITHIFY_METRICS_PORT") as listener:
-        await serve(app, listener, drained)
+        await serve_by(settings, app, listener, drained)
+
+
+def keyless_rule(settings: Settings, workload: Workload | None = None) -> KeylessRule:
+    """Returns when to refuse foreign web pages: while the authenticator asks nobody for a key, or always."""
+
+    async def always() -> bool:
+        return True
+
+    authenticator = None if workload is None else workload.authenticator
+    return KeylessRule.of(always if authenticator is None else authenticator.is_keyless, settings.allowed_hosts)
 
 
 class WebServer(uvicorn.Server):
@@ -134,10 +155,19 @@ def listen(host: str, port: int, setting: str = "LITHIFY_PORT") -> socket.socket
     return listener
 
 
-async def serve(app: FastAPI, listener: socket.socket, stop: asyncio.Event) -> None:
+async def serve(
+    app: FastAPI,
+    listener: socket.socket,
+    stop: asyncio.Event,
+    limits: ConnectionLimits = DEFAULT_LIMITS,
+    trusted_proxies: Sequence[str] = (),
+) -> None:
     """Serves until `stop` is set, then lets running requests finish."""
     config = uvicorn.Config(
         app,
+        http=bound_protocol(limits),
+        ws="none",
+        forwarded_allow_ips=list(trusted_proxies),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -151,6 +181,32 @@ async def serve(app: FastAPI, listener: socket.socket, stop: asyncio.Event) -> N
         tasks.create_task(_stop_when(server, stop), name="web-stop")
         await server.serve(sockets=[listener])
         stop.set()
+
+
+async def serve_by(settings: Settings, app: FastAPI, listener: socket.socket, stop: asyncio.Event) -> None:
+    """Serves with the limits that the settings set."""
+    await serve(app, listener, stop, connection_limits(settings), settings.trusted_proxies)
+
+
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """Returns the limits of the settings; connections leave half of the files a process may open to everything else."""
+    return ConnectionLimits(
+        header_bytes=settings.max_header_bytes,
+        header_s=settings.header_timeout_s,
+        body_s=settings.body_timeout_s,
+        connections=min(settings.max_connections, max(1, raise_file_limit() // 2)),
+        requests=settings.max_requests,
+    )
+
+
+def raise_file_limit() -> int:
+    """Allows this process as many open files as it may allow itself; returns how many these are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return MOST_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 async def _stop_when(server: WebServer, stop: asyncio.Event) -> None:

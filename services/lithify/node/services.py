@@ -31,6 +31,7 @@ from lithify.assembly.recall.caches import QueryVectorCache
 from lithify.assembly.recall.retrieval import Retriever
 from lithify.assembly.routes import assembly_router
 from lithify.assembly.service import AssemblyService
+from lithify.assembly.traces import TraceBook
 from lithify.authored import AuthoredDocuments, AuthoredReader, FolderWatch, Reserve, check_startup
 from lithify.dashboard.browser_sessions import BrowserSessions
 from lithify.dashboard.memory_pages import MemoryApi
@@ -47,7 +48,7 @@ from lithify.memory.vectors.cascade import Cascade
 from lithify.monitoring.figures import PipelineReader
 from lithify.monitoring.jobs import BackgroundJobs
 from lithify.monitoring.pulse import Pulse
-from lithify.node.docs import build_docs_service, build_search, build_traces
+from lithify.node.docs import build_docs_service, build_search
 from lithify.node.jobs import queue_backfill
 from lithify.node.parts import ProcessParts, RedisParts
 from lithify.node.workers import stream_readers
@@ -55,6 +56,7 @@ from lithify.operations.metrics import SystemLevels
 from lithify.operations.probes import HealthChecks
 from lithify.operations.router import Operations
 from lithify.settings import Settings
+from lithify.store.readable import leave_out_unreadable
 from lithify.streams import DeadLetters, Limits, Producer, Receipts, Retention
 
 DAY_S = 86_400
@@ -118,7 +120,14 @@ def open_gateway(
         receipt_s=settings.receipt_days * DAY_S, tail_s=settings.tail_days * DAY_S, tail_length=settings.tail_turns
     )
     gateway = Gateway(
-        producer=Producer(redis.client, settings.partitions, system_clock, retention),
+        producer=Producer(
+            redis.client,
+            settings.partitions,
+            system_clock,
+            retention,
+            settings.lane_turns,
+            back_pressure.is_bulk_open,
+        ),
         receipts=Receipts(redis.client),
         clock=system_clock,
         wait_limit_ms=settings.wait_limit_ms,
@@ -146,11 +155,13 @@ def open_dashboard(
 async def open_assembly(parts: ProcessParts, authenticator: ApiKeyAuthenticator) -> tuple[list[APIRouter], Background]:
     """Builds the routes about memory. Raises Misconfigured if the hard rules do not fit."""
     settings = parts.settings
-    store = parts.store
+    store = leave_out_unreadable(parts.store)
     redis = parts.redis
     model = parts.model
     access = Access(authenticator)
     documents, background = await open_authored(parts)
+    traces = TraceBook(parts.traces)
+    background.append(traces.run())
     memories = Memories(
         store=store,
         embedder=model.embedder,
@@ -160,11 +171,11 @@ async def open_assembly(parts: ProcessParts, authenticator: ApiKeyAuthenticator)
         clock=system_clock,
     )
     routers = [
-        assembly_router(build_assembly(parts), access),
+        assembly_router(build_assembly(parts, traces), access),
         memory_router(memories, access),
         session_router(Timelines(store, redis.client, settings.partitions), access),
         authored_router(documents, access),
-        docs_router(build_docs_service(parts), access),
+        docs_router(build_docs_service(parts, traces), access),
         compaction_router(CompactionParts(store, redis.jobs), access),
         forgetting_router(build_forgetting_service(parts), access),
         export_router(Exporter(store), build_importer(parts), access),
@@ -194,9 +205,9 @@ def build_importer(parts: ProcessParts) -> Importer:
     )
 
 
-def build_assembly(parts: ProcessParts) -> AssemblyService:
+def build_assembly(parts: ProcessParts, traces: TraceBook) -> AssemblyService:
     settings = parts.settings
-    store = parts.store
+    store = leave_out_unreadable(parts.store)
     redis = parts.redis.client
     model = parts.model
     reader = AuthoredReader(store, redis, frozenset(settings.authored_core), model.embedder.manifest.family)
@@ -219,7 +230,7 @@ def build_assembly(parts: ProcessParts) -> AssemblyService:
         check_invariants=settings.check_invariants,
         guidance=settings.guidance == "on",
     )
-    return AssemblyService(builder, build_traces(parts), system_clock, settings.assemble_deadline_ms)
+    return AssemblyService(builder, traces, system_clock, settings.assemble_deadline_ms)
 
 
 def choose_cascade(parts: ProcessParts) -> Cascade | None:

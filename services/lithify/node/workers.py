@@ -2,9 +2,10 @@
 
 import socket
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
 from lithify.archiver.worker import archive_consumer, open_archive_worker, slot_name
@@ -18,9 +19,13 @@ from lithify.gatekeeper.worth_file import find_worth
 from lithify.memory.gating.gate_profile import GateProfile
 from lithify.node.parts import Model, ProcessParts
 from lithify.settings import Settings
+from lithify.store.memory_record import COLLECTION
+from lithify.store.writability import check_writable
 from lithify.streams import Consumer, ConsumerSettings, Handler, keys, open_consumer
 from lithify.streams.groups import ARCHIVE, COMPACT, EMBED, GATE
 
+# The first slot of a process is soon back for those who have little waiting; the others work off what is piled up.
+FIRST_BULK: Final = 32
 # Searching is quick and shares the engine with whoever waits for an answer: small batches let those in between.
 GATE_BATCH: Final = 64
 # Only counts; the more at once, the fewer round trips.
@@ -41,21 +46,21 @@ OpenWorker = Callable[[ProcessParts, AsyncExitStack], Awaitable[OpenedWorker]]
 
 @dataclass(frozen=True, slots=True)
 class WorkerKind:
-    """Says what there is to know about a kind of worker: its group, the stream it reads, and how it is opened.
+    """Says what there is to know about a kind of worker: its group, the streams of a partition it reads, how it opens.
 
     `is_wanted` says whether an installation with these settings has it: its streams then keep what it has not read.
     One without a `title` is no process of its own; it runs beside the jobs it asks for.
     """
 
     group: str
-    stream: Callable[[int], str]
+    lanes: Callable[[int], Sequence[str]]
     open: OpenWorker
     title: str | None
     needs_model: bool = True
     is_wanted: Callable[[Settings], bool] = lambda _settings: True
 
     def streams(self, settings: Settings) -> list[str]:
-        return [self.stream(partition) for partition in range(settings.partitions)]
+        return [stream for partition in range(settings.partitions) for stream in self.lanes(partition)]
 
 
 def stream_readers(settings: Settings) -> dict[str, frozenset[str]]:
@@ -85,6 +90,8 @@ async def open_embedding(parts: ProcessParts, stack: AsyncExitStack) -> OpenedWo
             clock=system_clock,
         )
         limits = consumer_limits(parts.settings)
+        if slot == 0:
+            limits = replace(limits, bulk_batch=FIRST_BULK)
         outcomes = worker.lateness.outcomes
         return open_group(
             KINDS[EMBED], parts, stack, handler=worker.handle, limits=limits, slot=slot, outcomes=outcomes
@@ -161,7 +168,10 @@ def open_group(
     slot: int = 0,
     outcomes: Callable[[], Mapping[str, int]] = dict,
 ) -> Consumer:
-    """Opens a consumer of this kind's group with a connection of its own."""
+    """Opens a consumer of this kind's group with a connection of its own.
+
+    All that a handler doubts is the store: one that can write takes the blame off itself.
+    """
     client = open_consumer(parts.redis.url, limits.block_ms)
     stack.push_async_callback(client.aclose)
     # Stable across restarts, so that each slot finds its own pending messages again.
@@ -175,6 +185,7 @@ def open_group(
         settings=limits,
         clock=system_clock,
         outcomes=outcomes,
+        probe=partial(check_writable, parts.store, COLLECTION),
     )
 
 
@@ -184,20 +195,24 @@ def consumer_limits(settings: Settings) -> ConsumerSettings:
     )
 
 
+def stored_lane(partition: int) -> tuple[str]:
+    return (keys.stored(partition),)
+
+
 KINDS: Final = {
     kind.group: kind
     for kind in (
-        WorkerKind(EMBED, keys.turns, open_embedding, "embedding worker"),
-        WorkerKind(GATE, keys.stored, open_gating, "gating worker"),
+        WorkerKind(EMBED, keys.turn_lanes, open_embedding, "embedding worker"),
+        WorkerKind(GATE, stored_lane, open_gating, "gating worker"),
         WorkerKind(
             ARCHIVE,
-            keys.turns,
+            keys.turn_lanes,
             open_archiving,
             "archive worker",
             needs_model=False,
             is_wanted=lambda settings: settings.archive,
         ),
-        WorkerKind(COMPACT, keys.stored, open_compaction_trigger, None, is_wanted=compacts_by_itself),
+        WorkerKind(COMPACT, stored_lane, open_compaction_trigger, None, is_wanted=compacts_by_itself),
     )
 }
 """Every kind by the name of its consumer group, which is also what `lithify worker` calls it."""

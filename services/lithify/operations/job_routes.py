@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel
 
-from lithify.access import KeyScope
 from lithify.events import AnyTenant
 from lithify.http import JsonRoute
 from lithify.http.authorization import Access
@@ -62,12 +61,12 @@ def job_router(jobs: BackgroundJobs, access: Access) -> APIRouter:
 
 
 def maintenance_router(queue_backfill: StartJob, access: Access) -> APIRouter:
-    """Starts maintenance jobs by hand; they also run by schedule."""
+    """Starts maintenance jobs by hand, for the operator: they work on all tenants. They also run by schedule."""
     router = APIRouter(
         prefix="/v1/maintenance",
         tags=["operations"],
         route_class=JsonRoute,
-        dependencies=[Depends(access.needs(KeyScope.ADMIN))],
+        dependencies=[Depends(access.needs_operator())],
     )
 
     @router.post("/backfill", status_code=HTTPStatus.ACCEPTED)

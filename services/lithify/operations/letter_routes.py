@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from lithify.events import AnyTenant, Clock
+from lithify.events import AnyTenant, Clock, EveryTenant, TenantScope
 from lithify.http import JsonRoute
 from lithify.http.authorization import Access
 from lithify.monitoring.letters import find_letter, payload_of
@@ -32,10 +32,11 @@ def dead_letter_router(letters: DeadLetters, access: Access, clock: Clock) -> AP
     async def list_letters(
         limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50,
         before: Annotated[str | None, Query(max_length=64, description="`next` of the page before.")] = None,
+        tenant: Annotated[str | None, Query(max_length=256, description="Whose letters; of all if left out.")] = None,
         scope: AnyTenant = admin,
     ) -> LetterPage:
         """Messages that were given up, the newest first."""
-        found = await letters.newest(scope, limit, LetterId.parse(before) if before else None)
+        found = await letters.newest(narrow(scope, tenant), limit, LetterId.parse(before) if before else None)
         last = str(found[-1].id) if len(found) == limit else None
         return LetterPage(letters=[LetterSummary(**summarise(letter)) for letter in found], next=last)
 
@@ -61,6 +62,11 @@ def dead_letter_router(letters: DeadLetters, access: Access, clock: Clock) -> AP
         return Purged(purged=await letters.purge(scope, chosen))
 
     return router
+
+
+def narrow(scope: AnyTenant, tenant: str | None) -> AnyTenant:
+    """Returns what an operator wants to see; anyone else may name no tenant but their own, and sees that anyway."""
+    return TenantScope(tenant) if tenant and isinstance(scope, EveryTenant) else scope
 
 
 def count_outcomes(outcomes: Mapping[LetterId, Outcome]) -> Redriven:

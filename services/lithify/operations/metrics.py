@@ -54,8 +54,8 @@ class SystemLevels:
 
 
 def metrics_router(system: SystemLevels | None, access: Access) -> APIRouter:
-    """Answers administrators only: the figures are those of all tenants together."""
-    router = APIRouter(tags=["operations"], dependencies=[Depends(access.needs_admin())])
+    """Answers the operator only: the figures are those of all tenants together."""
+    router = APIRouter(tags=["operations"], dependencies=[Depends(access.needs_operator())])
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:

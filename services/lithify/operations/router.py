@@ -8,6 +8,7 @@ from lithify.access import ApiKeyAuthenticator, ApiKeyStore
 from lithify.events import Clock
 from lithify.http import create_app
 from lithify.http.authorization import Access
+from lithify.http.origin import KeylessRule
 from lithify.memory.ranking.profile import Profile
 from lithify.monitoring.figures import PipelineReader
 from lithify.monitoring.jobs import BackgroundJobs
@@ -17,7 +18,7 @@ from lithify.operations.key_routes import key_router
 from lithify.operations.letter_routes import dead_letter_router
 from lithify.operations.metrics import SystemLevels, metrics_router
 from lithify.operations.probes import HealthChecks, probe_router
-from lithify.operations.status import status_router
+from lithify.operations.status import StatusSources, status_router
 from lithify.streams import DeadLetters
 
 
@@ -43,9 +44,10 @@ class Operations:
 def operations_routers(operations: Operations, authenticator: ApiKeyAuthenticator) -> list[APIRouter]:
     """Returns what every service answers beside its own work, each route for those it is meant for."""
     access = Access(authenticator)
+    sources = StatusSources(operations.checks, operations.reader, operations.letters, operations.profile)
     return [
         probe_router(operations.checks, operations.clock),
-        status_router(operations.checks, operations.reader, operations.pulse, access, operations.profile),
+        status_router(sources, operations.pulse, access),
         metrics_router(operations.levels, access),
         job_router(operations.jobs, access),
         maintenance_router(operations.queue_backfill, access),
@@ -54,10 +56,16 @@ def operations_routers(operations: Operations, authenticator: ApiKeyAuthenticato
     ]
 
 
-def probe_app(checks: HealthChecks, levels: SystemLevels | None, clock: Clock, max_body_bytes: int) -> FastAPI:
+def probe_app(
+    checks: HealthChecks,
+    levels: SystemLevels | None,
+    clock: Clock,
+    max_body_bytes: int,
+    keyless: KeylessRule | None = None,
+) -> FastAPI:
     """Makes the application for machines that watch a process: probes and metrics, without a key.
 
     It answers no one's data, so that whoever reaches the port may ask: it belongs into a network of its own.
     """
     routers = [probe_router(checks, clock), metrics_router(levels, Access.open())]
-    return create_app("Lithify operations", routers, max_body_bytes)
+    return create_app("Lithify operations", routers, max_body_bytes, keyless)

@@ -71,6 +71,11 @@ class ApiKey:
     def allows(self, scope: KeyScope) -> bool:
         return not self.scopes.isdisjoint({scope, KeyScope.ADMIN})
 
+    @property
+    def is_operator(self) -> bool:
+        """Says whether the key looks after the whole installation: the administrator's of the default tenant does."""
+        return self.tenant == DEFAULT_TENANT and KeyScope.ADMIN in self.scopes
+
 
 class ApiKeyRequest(BaseModel):
     """Asks for a new API key; checked once for the command line and HTTP alike."""

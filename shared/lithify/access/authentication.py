@@ -76,8 +76,12 @@ class ApiKeyAuthenticator:
         self.keys.clear()
         self.existence.clear()
 
+    async def is_keyless(self) -> bool:
+        """Says whether callers need no key: on the own machine, as long as there never was one."""
+        return self.loopback and not await self.keys_exist()
+
     async def _check_keyless(self) -> None:
-        if not self.loopback or await self.keys_exist():
+        if not await self.is_keyless():
             raise Unauthorised("an API key is needed: send `Authorization: Bearer lf_…`")
 
     async def _identify(self, presented: str) -> ApiKey:
@@ -113,6 +117,8 @@ def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
         return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback

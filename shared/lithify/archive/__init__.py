@@ -2,8 +2,9 @@
 
 from lithify.archive.block import ArchivedEvent, ArchiveLine, decode_line, encode_line
 from lithify.archive.durable import whole_archive
+from lithify.archive.exclusion import exclude_copies, hold_shared_lock
 from lithify.archive.reader import Damage, Findings, Newest, index_newest, read_archive, read_newest
-from lithify.archive.rewriting import NotRewritten, RewriteResult, rewrite
+from lithify.archive.rewriting import NotRewritten, RewriteResult, rewrite, rewrite_locked
 from lithify.archive.writer import Rotation, SegmentWriter
 
 __all__ = [
@@ -18,9 +19,12 @@ __all__ = [
     "SegmentWriter",
     "decode_line",
     "encode_line",
+    "exclude_copies",
+    "hold_shared_lock",
     "index_newest",
     "read_archive",
     "read_newest",
     "rewrite",
+    "rewrite_locked",
     "whole_archive",
 ]

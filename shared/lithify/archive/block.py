@@ -49,7 +49,8 @@ def decode_line(data: bytes) -> ArchivedEvent:
     """Reads a line. Raises Invalid for one that this release cannot read."""
     head, _, envelope = data.rstrip(b"\n").partition(_ENVELOPE)
     place = _place(head)
-    return ArchivedEvent(place["stream"], StreamId.parse(place["id"]), decode_event(envelope[:-1], place["seq"]))
+    stream_id = StreamId.parse(place["id"])
+    return ArchivedEvent(place["stream"], stream_id, decode_event(envelope[:-1], place["seq"], stream_id.ms))
 
 
 def read_stream_id(data: bytes) -> StreamId:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lithify.archive.block import ArchivedEvent, decode_line
@@ -91,7 +91,7 @@ def event_key(event: Event) -> bytes:
 
 
 class Newest:
-    """Leaves one of several archived forms of an event: the one accepted last, as the store does.
+    """Leaves one of several archived forms of an event: the one accepted last, at its first place, as the store does.
 
     An event is archived again when an acknowledgement was lost, and when a host sends it once more after its receipt
     has expired. Takes about 200 bytes of memory per event.
@@ -99,6 +99,8 @@ class Newest:
 
     def __init__(self) -> None:
         self._accepted: dict[bytes, StreamId] = {}
+        self._repeated: set[bytes] = set()
+        self._first: dict[tuple[bytes, str, str], ArchivedEvent] = {}
 
     def __len__(self) -> int:
         """Counts the distinct events met."""
@@ -106,7 +108,31 @@ class Newest:
 
     def note(self, archived: ArchivedEvent) -> None:
         key = event_key(archived.event)
-        self._accepted[key] = max(archived.stream_id, self._accepted.get(key, archived.stream_id))
+        known = self._accepted.get(key, archived.stream_id)
+        if known != archived.stream_id:
+            self._repeated.add(key)
+        self._accepted[key] = max(archived.stream_id, known)
+
+    @property
+    def has_repeated(self) -> bool:
+        """Tells whether an event was accepted more than once; then a second reading notes where it first stood."""
+        return bool(self._repeated)
+
+    def note_place(self, archived: ArchivedEvent) -> None:
+        key = event_key(archived.event)
+        if key in self._repeated:
+            name = (key, archived.event.user, archived.event.session)
+            known = self._first.get(name, archived)
+            # Only where it stands is asked for, so what it says need not be held.
+            first = min(known, archived, key=lambda one: one.stream_id)
+            self._first[name] = replace(first, event=replace(first.event, text="", meta=None))
+
+    def place(self, event: Event) -> Event:
+        """Returns the event with the position and the time of its first acceptance in the same session."""
+        first = self._first.get((event_key(event), event.user, event.session)) if self._repeated else None
+        if first is None:
+            return event
+        return replace(event, seq=event.seq if first.event.seq is None else first.event.seq, ts=first.event.ts)
 
     def admits(self, archived: ArchivedEvent) -> bool:
         """Returns true once for the newest form noted; also for a newer one that was appended since."""
@@ -118,15 +144,24 @@ class Newest:
 
 
 def index_newest(archive: Path, progress: StageProgress | None = None) -> Newest:
-    """Reads everything once, since the newest form of an event may lie anywhere behind the others."""
+    """Reads everything once, since the newest form of an event may lie anywhere behind the others.
+
+    Reads it a second time if an event was accepted more than once: then its first form matters, too.
+    """
     newest = Newest()
     for archived in read_archive(archive, Findings(), progress):
         newest.note(archived)
+    if newest.has_repeated:
+        for archived in read_archive(archive, Findings()):
+            newest.note_place(archived)
     return newest
 
 
 def read_newest(archive: Path, newest: Newest, findings: Findings) -> Iterator[Event]:
-    """Yields every event once, as it was accepted last; `newest` comes from an earlier reading and serves one only."""
+    """Yields every event once, as it was accepted last, where it first stood.
+
+    `newest` comes from an earlier reading and serves one only.
+    """
     for archived in read_archive(archive, findings):
         if newest.admits(archived):
-            yield archived.event
+            yield newest.place(archived.event)

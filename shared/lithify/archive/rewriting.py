@@ -14,6 +14,7 @@ from lithify.events import Event
 from lithify.locks import FileLock
 
 Keep = Callable[[Event], bool]
+"""Tells whether a line stays; an event may have several, each `accepted` at its own time."""
 
 _FRESH: Final = ".rewrite"
 
@@ -34,15 +35,21 @@ class RewriteResult:
 
 
 def rewrite(archive: Path, keep: Keep) -> RewriteResult:
-    """Removes the events that are not to be kept from every sealed segment, each replaced in one step and verified.
+    """Removes the lines that are not to be kept from every sealed segment, each replaced in one step and verified.
 
     Open segments of writers that are gone are sealed first. Have a running writer seal its own before the call; what
     is `unsealed` afterwards needs another call. Damaged stretches go too: nobody can show that they hold nothing
     forgotten. May be repeated after a crash. Raises Unavailable while a rebuild runs or the disk refuses, Invalid for
     a segment with events this release cannot read.
     """
+    with whole_archive(archive):
+        return rewrite_locked(archive, keep)
+
+
+def rewrite_locked(archive: Path, keep: Keep) -> RewriteResult:
+    """Does what `rewrite` does for a caller that holds the lock on the archive."""
     result = RewriteResult()
-    with whole_archive(archive), disk_errors(archive):
+    with disk_errors(archive):
         _tidy(archive)
         for path in segment_paths(archive):
             _rewrite_segment(path, keep, result)

@@ -1,7 +1,6 @@
 """The structure of a text file: its headings and sections, and where it may be cut well."""
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,8 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from lithify.memory.normal_form import normalise_form
 
 Span = tuple[int, int]
 """Start and end of a stretch of the text, as offsets."""
@@ -172,5 +173,5 @@ def split_sections(outline: Outline) -> Iterator[Section]:
 
 def slug(title: str) -> str:
     """Returns letters, digits and underscores in lower case, joined by hyphens: the same on every platform."""
-    plain = _NOT_IN_SLUG.sub("", unicodedata.normalize("NFKC", title).lower())
+    plain = _NOT_IN_SLUG.sub("", normalise_form("NFKC", title).lower())
     return _GAP.sub("-", plain).strip("-_")[:MAX_SLUG].rstrip("-_") or "section"

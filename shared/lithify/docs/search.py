@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from lithify.docs.document import Chunk, Lines, RepoDocument
 from lithify.docs.query import DocQuery, DocTrace, Leg, LegWeights, PickedChunk, ScoredChunk
@@ -26,8 +26,13 @@ from lithify.store import LEXICAL, Query, SparseVector, Vector, VectorStore, Whe
 PATIENCE_S: Final = 2.0
 # Nobody waits for a replay as for an answer, and a list given up for time would make it another one.
 REPLAY_PATIENCE_S: Final = 60.0
+# Characters of a question that is read at once.
+SHORT: Final = 2_048
 NO_MODEL: Final = "no embedding model is loaded"
 NOT_ASKED: Final = "not asked for"
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +99,7 @@ class DocSearch:
         started = time.perf_counter()
         patience = PATIENCE_S if deadline_s is None else deadline_s
         tenant = TenantScope(scope.tenant)
-        # On the loop, as the words below: it takes a millisecond, and the threads may be busy with a model that hangs.
-        terms = read_terms(query.text, self.analyser)
+        terms = await _read_apart(query.text, partial(read_terms, query.text, self.analyser))
         lexical, vector, corpus = await asyncio.gather(
             self._by_words(tenant, query, terms), self._by_meaning(tenant, query, patience), self._corpus(tenant)
         )
@@ -141,7 +145,7 @@ class DocSearch:
             return _Answer(Leg(absent=NOT_ASKED), {}, 0.0)
         started = time.perf_counter()
         try:
-            words = query_vector(query.text, self.analyser, terms.exact)
+            words = await _read_apart(query.text, partial(query_vector, query.text, self.analyser, terms.exact))
             if not words.indices:
                 return _Answer(Leg(), {}, _since(started))
             return await self._ask_list(scope, query, LEXICAL, words, started=started)
@@ -202,6 +206,14 @@ class DocSearch:
             return {}
         documents = [RepoDocument.from_payload(record.payload) for record in found]
         return {one.name.ref(chunk_id): lines for one in documents for chunk_id, lines in one.lines.items()}
+
+
+async def _read_apart(text: str, read: Callable[[], T]) -> T:
+    """Reads a question where it is asked, which takes a millisecond; a long one in a thread, while others are served.
+
+    Not in those of the model, which may hang.
+    """
+    return read() if len(text) <= SHORT else await asyncio.to_thread(read)
 
 
 def where_of(query: DocQuery) -> Where:

@@ -14,7 +14,7 @@ EXACT_WEIGHT: Final = 4.0
 _LETTERS: Final = r"0-9A-Za-z_\u00aa-\u052f"
 _WORD = re.compile(rf"(?<![{_LETTERS}-])(?:--?)?[{_LETTERS}]+(?:[-./:@']+[{_LETTERS}]+)*")
 _QUOTED = re.compile(r"(?<!`)`+([^`\n]+)`+")
-_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2,}")  # readLevel, HTTPServer; not URLs
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")  # readLevel, HTTPServer; not URLs
 _COUNT = re.compile(r"\d{1,2}|\d+(?:st|nd|rd|th|s)")  # 12, 3rd, 1990s: said in passing more often than meant exactly
 
 

@@ -20,7 +20,8 @@ B: Final = 0.75
 SHORT_HASH: Final = 7
 
 _HASH = re.compile(rf"(?<![0-9a-z])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{{SHORT_HASH + 1},64}}(?![0-9a-z])", re.IGNORECASE)
-_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)+")
+# Begun at the head of a run only, and without giving back: a long word must not be tried from each of its letters.
+_PATH = re.compile(r"(?<![\w.-])[\w.-]++(?:/[\w.-]++)++")
 _MAX_FOLDERS: Final = 12
 
 # Not from the calendar module: its names follow the locale.

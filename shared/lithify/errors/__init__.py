@@ -21,6 +21,13 @@ class Unavailable(LithifyError):
     """A dependency cannot be reached; the message stays pending and is tried again."""
 
 
+class Doubtful(Unavailable):
+    """A dependency failed at this request: it is away, or only this input is more than it can bear.
+
+    Whoever serves many asks it for something known to be good before holding everybody up.
+    """
+
+
 class Overloaded(Unavailable):
     """More is waiting than may wait; nothing was accepted, send it again later."""
 

@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 import orjson
 
 from lithify.errors import Invalid
 from lithify.events.turn import TurnInput
+from lithify.telemetry.trace_context import read_traceparent
 
 ENVELOPE_VERSION: Final = 1
 
@@ -33,6 +34,8 @@ class Event:
     source_ref: str | None = None
     meta: Mapping[str, Any] | None = None
     traceparent: str | None = None
+    # When it was accepted, in ms of its id on the stream, which forgetting goes by; it is not part of what was said.
+    accepted: int | None = field(default=None, compare=False)
 
 
 # The `source_kind` of turns by which a host only shows that it is alive.
@@ -44,7 +47,7 @@ def is_heartbeat(event: Event) -> bool:
     return event.source_kind is not None and event.source_kind.casefold() == HEARTBEAT
 
 
-FIELDS: Final = dict.fromkeys(field.name for field in fields(Event))  # ordered, and quick to ask
+FIELDS: Final = dict.fromkeys(item.name for item in fields(Event))  # ordered, and quick to ask
 _SLOTS: Final = tuple((getattr(Event, name).__set__, name) for name in FIELDS)
 REQUIRED_TEXT: Final = ("event_id", "tenant", "user", "session", "role", "text")
 
@@ -71,7 +74,7 @@ def event_from_turn(turn: TurnInput, tenant: str, now_ms: int) -> Event:
         source_kind=turn.source_kind,
         source_ref=turn.source_ref,
         meta=turn.meta or None,
-        traceparent=turn.traceparent,
+        traceparent=read_traceparent(turn.traceparent),
     )
 
 
@@ -103,10 +106,11 @@ def encode_event(event: Event) -> bytes:
     return orjson.dumps(envelope)
 
 
-def decode_event(data: bytes, seq: int | None = None) -> Event:
+def decode_event(data: bytes, seq: int | None = None, accepted: int | None = None) -> Event:
     """Raises Invalid for anything that is not a version 1 envelope; such a message can never succeed.
 
     `seq` is the position the accepting script counted; it travels beside the envelope and fills a missing one.
+    `accepted` is what the stream itself tells, and stands before what the envelope says.
 
     Unknown fields are ignored, so that an older worker can read a newer producer of the same version.
     """
@@ -119,6 +123,8 @@ def decode_event(data: bytes, seq: int | None = None) -> Event:
         raise Invalid(f"envelope version {version!r} is not {ENVELOPE_VERSION}")
     _check_types(raw)
     raw.setdefault("seq", seq)
+    if accepted is not None:
+        raw["accepted"] = accepted
     return _event(raw)
 
 

@@ -1,5 +1,6 @@
 """How a forgetting is asked for and watched."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,6 +8,7 @@ from pydantic import JsonValue
 from redis import Redis as BlockingRedis
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
+from rq.job import JobStatus
 
 from lithify.forgetting.target import Target
 from lithify.jobs.connection import in_thread
@@ -19,6 +21,8 @@ from lithify.streams.progress import StreamId
 QUEUE: Final = "forgetting"
 JOB: Final = "forget"
 KEPT_S: Final = 90 * DAY_S
+# Ids may be ahead of a clock that was set back, for which nobody waits.
+MOST_LOOKS: Final = 20
 
 # Receipts tell what came after the request, and are kept for a day at least.
 LONGEST_MS: Final = 12 * 3_600_000
@@ -34,12 +38,16 @@ POLICY: Final = Policy(
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """`receipt` is set once everything is gone and that was verified, `error` once it was given up."""
+    """`receipt` is set once everything is gone and that was verified, `error` once it was given up.
+
+    `attempts` says how often it was begun, those that an outage ended included.
+    """
 
     id: str
     status: str
     receipt: JsonValue = None
     error: str | None = None
+    attempts: int = 0
 
     @property
     def has_ended(self) -> bool:
@@ -53,8 +61,21 @@ async def read_present_moment(redis: Redis, partitions: int) -> int:
     """
     with outages():
         seconds, micros = await redis.time()
-        last = [await _last_ms(redis, keys.turns(partition)) for partition in range(partitions)]
+        last = [await _last_ms(redis, stream) for stream in keys.turn_streams(partitions)]
     return max(int(seconds) * 1000 + int(micros) // 1000, *last)
+
+
+async def wait_past(redis: Redis, moment_ms: int) -> None:
+    """Returns when what is accepted next is later than that moment, at most a few milliseconds afterwards.
+
+    Raises Unavailable if Redis did not answer.
+    """
+    for _ in range(MOST_LOOKS):
+        with outages():
+            seconds, micros = await redis.time()
+        if int(seconds) * 1000 + int(micros) // 1000 > moment_ms:
+            return
+        await asyncio.sleep(0.001)
 
 
 async def _last_ms(redis: Redis, stream: str) -> int:
@@ -91,4 +112,5 @@ def _read(connection: BlockingRedis, tenant: str, forgetting_id: str) -> Forgett
     if job is None or job.call.name != JOB or job.call.args.get("tenant") != tenant:
         return None
     outcome = job.outcome()
-    return Forgetting(job.id, outcome.status, outcome.result, outcome.reason)
+    waits = outcome.status in (JobStatus.QUEUED, JobStatus.SCHEDULED)
+    return Forgetting(job.id, outcome.status, outcome.result, outcome.reason, job.attempt + job.outages - waits)

@@ -2,31 +2,51 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from redis.asyncio import Redis
 
-from lithify.events import Event
+from lithify.events import Event, encode_event
 from lithify.forgetting.target import Target, tombstones_of
-from lithify.streams import keys
+from lithify.streams import keys, script
 from lithify.streams.outage import outages
 from lithify.streams.progress import StreamId
+
+
+class LastAcceptance(NamedTuple):
+    """Says when an event id was accepted last, in ms of Redis's clock, and at which position of its session."""
+
+    ms: int
+    seq: int
+
+
+async def read_acceptances(redis: Redis, tenant: str, event_ids: Iterable[str]) -> dict[str, LastAcceptance]:
+    """Reads from the receipts of events when each was accepted last; those without a receipt are left out.
+
+    Raises Unavailable if Redis did not answer.
+    """
+    names = list(dict.fromkeys(event_ids))
+    async with redis.pipeline(transaction=False) as pipe:
+        for name in names:
+            pipe.hmget(keys.receipt(tenant, name), "stream_id", "seq")
+        with outages():
+            replies: list[list[bytes | None]] = await pipe.execute()
+    return {
+        name: LastAcceptance(StreamId.parse(stream_id).ms, int(seq or 0))
+        for name, (stream_id, seq) in zip(names, replies, strict=True)
+        if stream_id
+    }
 
 
 async def find_accepted_later(redis: Redis, tenant: str, event_ids: Iterable[str], before_ms: int) -> set[str]:
     """Returns those of the events that were accepted after that moment, by Redis's own clock.
 
-    Only receipts know it: stored records carry the host's time, and entries of `stored` ids of their own. An event
-    without a receipt is an old one, or one whose receipt was forgotten already: receipts are kept for a day at least,
-    which is longer than a forgetting may take. Raises Unavailable if Redis did not answer.
+    This is for what does not say itself when it was accepted: tails, and what older releases wrote. An event without a
+    receipt is an old one, or one whose receipt was forgotten already: receipts are kept for a day at least, which is
+    longer than a forgetting may take. Raises Unavailable if Redis did not answer.
     """
-    names = list(dict.fromkeys(event_ids))
-    async with redis.pipeline(transaction=False) as pipe:
-        for name in names:
-            pipe.hget(keys.receipt(tenant, name), "stream_id")
-        with outages():
-            replies: list[bytes | None] = await pipe.execute()
-    return {name for name, reply in zip(names, replies, strict=True) if reply and StreamId.parse(reply).ms > before_ms}
+    accepted = await read_acceptances(redis, tenant, event_ids)
+    return {name for name, last in accepted.items() if last.ms > before_ms}
 
 
 # Longer than a forgetting may take (`request.LONGEST_MS`) and shorter than the shortest life of a receipt, a day: a
@@ -62,9 +82,14 @@ async def are_forgotten(redis: Redis, events: Sequence[Event]) -> list[bool]:
         moments = await _read_moments(redis, tenant, [events[place] for place in places])
         for place, moment in zip(places, moments, strict=True):
             if moment is not None:
-                event_id = events[place].event_id
-                forgotten[place] = not await find_accepted_later(redis, tenant, [event_id], moment)
+                forgotten[place] = await _is_forgotten(redis, events[place], moment)
     return forgotten
+
+
+async def _is_forgotten(redis: Redis, event: Event, moment: int) -> bool:
+    if event.accepted is not None:
+        return event.accepted <= moment
+    return not await find_accepted_later(redis, event.tenant, [event.event_id], moment)
 
 
 async def _read_moments(redis: Redis, tenant: str, events: Sequence[Event]) -> list[int | None]:
@@ -75,3 +100,17 @@ async def _read_moments(redis: Redis, tenant: str, events: Sequence[Event]) -> l
         scores = await redis.zmscore(keys.forgotten(tenant), names)
     known = {name: int(score) for name, score in zip(names, scores, strict=True) if score is not None}
     return [max((known[name] for name in group if name in known), default=None) for group in wanted]
+
+
+async def announce_again(redis: Redis, partitions: int, events: Iterable[Event]) -> None:
+    """Passes stored events on to the workers once more, save for those that were forgotten since they were read.
+
+    An event that does not say when it was accepted counts as older than any forgetting: nothing but its receipt could
+    tell, and the gate has looked at it before. Raises Unavailable if Redis did not answer; may be repeated.
+    """
+    for event in events:
+        partition = keys.partition_of(event.tenant, event.session, partitions)
+        names = tombstones_of(event)
+        args: list[str | bytes | int] = [event.accepted or 0, len(names), *names, "event", encode_event(event)]
+        with outages():
+            await script.load("announce").run(redis, [keys.stored(partition), keys.forgotten(event.tenant)], args)

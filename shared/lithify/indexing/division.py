@@ -11,7 +11,7 @@ import numpy as np
 from lithify.batching import batched
 from lithify.embedding import Embedder, Manifest
 from lithify.indexing import TextVectors, attach_vectors, embed_each, embed_tiers, lexical_vector, tier_names
-from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.memory.lexical.analyser import LexicalAnalyser, keep_heaviest
 from lithify.memory.pieces import cut_pieces
 from lithify.memory.temporal.anchors import anchor_density
 from lithify.memory.tokens import estimate_tokens
@@ -27,7 +27,7 @@ BATCH: Final = 256
 
 SHARED_FIELDS: Final = (
     *("tenant", "user", "scope", "ts", "session", "event_id", "role", "seq", "position", "agent", "bundle_id"),
-    *("source_kind", "source_ref", "active", "compacted_into", "embedding"),
+    *("source_kind", "source_ref", "active", "compacted_into", "embedding", "accepted"),
 )
 """What a piece has of its parent: where it belongs and whether it is to be seen; all else is read from the parent."""
 
@@ -96,15 +96,19 @@ def join_vectors(pieces: Sequence[TextVectors], manifest: Manifest) -> TextVecto
 
 
 def join_words(pieces: Sequence[SparseVector]) -> SparseVector:
-    """Gives every word the weight of the piece that says it most, so that length alone adds nothing."""
+    """Gives every word the weight of the piece that says it most, so that length alone adds nothing.
+
+    Of very many words those with the greatest weights are kept; the others are found by their pieces.
+    """
     if len(pieces) == 1:
         return pieces[0]
     weights: dict[int, float] = {}
     for piece in pieces:
         for index, value in piece.items:
             weights[index] = max(value, weights.get(index, 0.0))
-    indices = sorted(weights)
-    return SparseVector(tuple(indices), tuple(weights[index] for index in indices))
+    kept = keep_heaviest(weights)
+    indices = sorted(kept)
+    return SparseVector(tuple(indices), tuple(kept[index] for index in indices))
 
 
 def complete_record(record: Record, indexed: IndexedText, manifest: Manifest) -> list[Record]:

@@ -1,6 +1,6 @@
 """Shows operators the queues and the jobs in them, and lets them try a failed one again.
 
-A tenant's administrator sees the tenant's own jobs and those that concern no tenant.
+A tenant's administrator sees the tenant's own jobs; that of the default tenant also those that concern no tenant.
 """
 
 import re
@@ -19,6 +19,7 @@ from rq.serializers import JSONSerializer
 
 from lithify.errors import Invalid
 from lithify.events import AnyTenant, Clock, EveryTenant
+from lithify.events.scope import DEFAULT_TENANT
 from lithify.jobs.connection import in_thread, transact
 from lithify.jobs.enqueue import find
 from lithify.jobs.record import JobCall, JobOutcome, NamedJob, open_queue
@@ -102,11 +103,12 @@ async def retry_failed(connection: Redis, job_id: str) -> None:
 def belongs_to(call: JobCall | None, scope: AnyTenant) -> bool:
     """Says whether the scope may see the job.
 
-    A job that names no tenant is about the whole node, as maintenance is; one we cannot read is the operator's.
+    A job that names no tenant is about the whole node, as maintenance is, and the operator's: administrators of the
+    default tenant see it. One we cannot read is nobody's but those who need no key.
     """
     if isinstance(scope, EveryTenant):
         return True
-    return call is not None and call.args.get("tenant") in (None, scope.tenant)
+    return call is not None and (call.args.get("tenant") or DEFAULT_TENANT) == scope.tenant
 
 
 def _read_queues(connection: Redis, now_ms: int) -> list[QueueState]:
@@ -173,7 +175,7 @@ def _summary(job: NamedJob, attempt: JobOutcome) -> JobSummary:
         queue=job.origin,
         name=call.name if call else "unreadable",
         status=attempt.status,
-        attempts=job.attempt,
+        attempts=job.attempt + job.outages,
         enqueued_at=_ms(job.enqueued_at),
         started_at=_ms(job.started_at),
         ended_at=_ms(job.ended_at),
@@ -203,6 +205,7 @@ def _retry(connection: Redis, job_id: str) -> None:
         # RQ's own requeue would leave it without retries, to fail at the first crash, and with the TTL of the failure,
         # to vanish from a long queue; and it takes two steps, between which a crash loses it.
         job.retries_left = len(job.retry_intervals or ())
+        job.forget_outages()
         open_queue(connection, job.origin).enqueue_job(job, pipeline=pipe)
         pipe.persist(job.key)
 

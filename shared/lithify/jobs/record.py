@@ -18,6 +18,12 @@ from lithify.telemetry.trace_context import HEADER as TRACEPARENT
 ENTRY: Final = "lithify.jobs.run"
 """Stands where RQ keeps the function to import. It is compared, never imported."""
 
+OUTAGES: Final = "outages"
+"""Field of a job's meta: how often it met an outage since it was queued, and when it first did."""
+
+# An outage costs no attempt, but who waits for the job is told some day that it will not come.
+PATIENCE_S: Final = 86_400
+
 ENDED: Final = frozenset({JobStatus.FINISHED, JobStatus.FAILED, JobStatus.STOPPED, JobStatus.CANCELED})
 
 
@@ -50,6 +56,8 @@ class NamedJob(Job):
 
     # Set when trying again cannot help.
     hopeless = False
+    # How many pauses it has had, which decides how long the next one is.
+    pauses = 0
 
     @property
     def call(self) -> JobCall:
@@ -73,8 +81,44 @@ class NamedJob(Job):
 
     @property
     def attempt(self) -> int:
-        """The number of the execution; it is 1 in the first."""
+        """The number of the execution; it is 1 in the first. Those that an outage ended do not count."""
         return len(self.retry_intervals or ()) - (self.retries_left or 0) + 1
+
+    @property
+    def outages(self) -> int:
+        """How many executions were ended by an outage."""
+        return self._outage_marks()[0]
+
+    def note_failure(self, now_s: float, *, is_outage: bool) -> None:
+        """Notes why an execution ended, before it is tried again or given up.
+
+        An outage is nobody's fault and costs no attempt; the pauses grow all the same, and after a day it is enough.
+        """
+        count, since = self._outage_marks()
+        self.pauses = self.attempt - 1 + count
+        if is_outage:
+            # RQ takes one off.
+            self.retries_left = (self.retries_left or 0) + 1
+            since = since or now_s
+            self.meta[OUTAGES] = [count + 1, since]
+            self.hopeless = now_s - since > PATIENCE_S
+
+    def forget_outages(self) -> None:
+        # Not removed: RQ does not write a meta that is empty.
+        self.meta[OUTAGES] = None
+
+    def _outage_marks(self) -> tuple[int, float]:
+        # Whoever writes to Redis may have put anything here.
+        meta: object = self.meta
+        match meta.get(OUTAGES) if isinstance(meta, dict) else None:
+            case [int(count), int() | float() as since]:
+                return count, since
+        return 0, 0.0
+
+    def get_retry_interval(self) -> int:
+        """Returns the next pause in seconds: each is longer than the one before, and the last is repeated."""
+        intervals = self.retry_intervals or [0]
+        return int(intervals[min(self.pauses, len(intervals) - 1)])
 
     @property
     def has_ended(self) -> bool:

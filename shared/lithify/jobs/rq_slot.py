@@ -83,11 +83,11 @@ class RqSlot(BaseWorker):
         self.handle_job_success(job, self.queue, job.started_job_registry)
 
     def fail(self, job: NamedJob, error: Exception, retries_left: int) -> None:
-        """Queues the job again after its next pause, or gives it up if it is Invalid or out of retries."""
-        # An outage is nobody's fault: RQ takes one retry off, so it gets one more first.
-        job.retries_left = retries_left + isinstance(error, Unavailable)
-        job.hopeless = isinstance(error, Invalid)
+        """Queues the job again after its next pause, or gives it up: Invalid, out of retries or out of patience."""
+        job.retries_left = retries_left
         job.ended_at = now()
+        job.note_failure(job.ended_at.timestamp(), is_outage=isinstance(error, Unavailable))
+        job.hopeless = job.hopeless or isinstance(error, Invalid)
         self.handle_job_failure(job, self.queue, exc_string="".join(traceback.format_exception(error)))
 
     def get_heartbeat_ttl(self, job: Job) -> int:  # noqa: ARG002 - RQ's signature

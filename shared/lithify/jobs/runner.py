@@ -134,7 +134,7 @@ class JobRunner:
 
     async def _run(self, slot: RqSlot, job: NamedJob) -> Callable[[], None]:
         """Runs the job and returns how its end is to be recorded."""
-        fields = {"job_id": job.id, "attempt": job.attempt} | trace_field(job)
+        fields = {"job_id": job.id, "attempt": job.attempt, "outages": job.outages} | trace_field(job)
         started = time.perf_counter()
         try:
             result = await self._call(job)

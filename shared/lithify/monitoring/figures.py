@@ -124,7 +124,7 @@ class PipelineReader:
         return await read_queues(self.jobs, self.clock)
 
     def _stream_names(self) -> list[str]:
-        return [key(partition) for key in (keys.turns, keys.stored) for partition in range(self.partitions)]
+        return [*keys.turn_streams(self.partitions), *map(keys.stored, range(self.partitions))]
 
     async def _stream(self, name: str) -> StreamState | None:
         """Returns None until the first event has made the stream."""

@@ -79,7 +79,7 @@ class Pulse:
 
 
 def moment_of(figures: Figures) -> Moment:
-    turns = [stream for stream in figures.streams if stream.stream == keys.turns(keys.partition_in(stream.stream))]
+    turns = [stream for stream in figures.streams if stream.stream.startswith(keys.TURNS)]
     accepted = sum(stream.added or 0 for stream in turns)
     return Moment(figures.at, accepted, accepted - sum(map(count_unsearchable, turns)))
 

@@ -55,6 +55,28 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(
         8 * 2**20, ge=1024, le=2**30, description="Largest request body in bytes, 1 KiB to 1 GiB; larger is refused."
     )
+    max_header_bytes: int = Field(
+        32 * 2**10, ge=1024, le=2**20, description="Largest head of a request in bytes, 1 KiB to 1 MiB; larger is 431."
+    )
+    header_timeout_s: float = Field(
+        10.0, gt=0, le=3600, description="Seconds in which the head of a request must have come, else 408."
+    )
+    body_timeout_s: float = Field(
+        30.0, gt=0, le=3600, description="Seconds for the body of a request, and one more for each 16 KiB of it."
+    )
+    max_connections: int = Field(
+        1_000, ge=1, le=1_000_000, description="Connections held at once; one more is 503, after idle ones were closed."
+    )
+    max_requests: int = Field(
+        500, ge=1, le=1_000_000, description="Requests answered at once; one more is 503. Probes are always answered."
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Names, besides loopback ones, by which a service without API keys is reached, as a JSON list."
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        ("127.0.0.1", "::1"),
+        description="Addresses or networks of proxies whose X-Forwarded-Proto and -For are believed, as a JSON list.",
+    )
     wait_limit_ms: int = Field(
         10_000, ge=0, le=120_000, description="Longest time `?wait=searchable` may wait, 0 to 120000 ms."
     )
@@ -66,6 +88,13 @@ class Settings(BaseSettings):
     redis_fsync: Literal["everysec", "always"] = Field(
         "everysec",
         description="When the embedded Redis syncs to disk: everysec or always. It bounds what a crash loses.",
+    )
+    redis_memory_mb: int | None = Field(
+        None,
+        ge=16,
+        le=2**20,
+        description="MiB the embedded Redis may fill, 16 to 1048576; "
+        "unset takes a quarter of what the machine or container has.",
     )
     receipt_days: int = Field(
         7, ge=1, le=365, description="Days a receipt, and with it deduplication, is kept, 1 to 365."
@@ -80,6 +109,16 @@ class Settings(BaseSettings):
     )
     max_attempts: int = Field(
         5, ge=1, le=100, description="Deliveries before a message becomes a dead letter, 1 to 100."
+    )
+    lane_turns: int = Field(
+        16,
+        ge=0,
+        le=4096,
+        description="Unread turns of a tenant in a partition, up to 4096, behind which its further ones wait in a lane "
+        "of their own while others are served; 0 gives all one lane.",
+    )
+    dead_letters_kept: int = Field(
+        10_000, ge=0, le=10**9, description="Dead letters kept per tenant; beyond that the oldest go. 0 keeps all."
     )
     pressure_age_s: int = Field(
         900, ge=1, le=86_400, description="Age of the oldest unread event above which turns are refused with 429, in s."
@@ -162,7 +201,7 @@ class Settings(BaseSettings):
         None, description="Folder of a T5-style ONNX export that writes summaries; unset means extractive ones only."
     )
     retention_days: int = Field(
-        0, ge=0, le=36_500, description="Days after which compacted raw turns are purged; 0 keeps them."
+        0, ge=0, le=36_500, description="Days until compacted raw turns are purged, archive included; 0 keeps them."
     )
 
     # Authored documents
@@ -200,6 +239,18 @@ class Settings(BaseSettings):
     )
     trace_hours: int = Field(
         24, ge=1, le=8760, description="Hours the receipt of a search or assemble is kept, 1 to 8760."
+    )
+    trace_limit: int = Field(
+        2_000, ge=1, le=10**6, description="Receipts of answers kept for one tenant, 1 to 1000000; older ones go."
+    )
+    trace_limit_mb: int = Field(
+        16, ge=1, le=2**20, description="MiB that the receipts of one tenant may take; older ones go."
+    )
+    trace_redis_url: str | None = Field(
+        None,
+        pattern=r"^(rediss?|unix)://",
+        description="Redis for receipts of answers, which need no append-only file; unset is redis_url's, "
+        "and in a node with its embedded Redis the folder traces of data_dir.",
     )
 
     search_tiers: Literal["full", "cascade"] | None = Field(

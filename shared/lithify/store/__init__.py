@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from lithify.memory.vectors.tiers import TIER_NAMES
-from lithify.store.contract import CollectionSpec, Query, StoreHealth, VectorStore
+from lithify.store.contract import CollectionSpec, Erasure, Query, StoreHealth, VectorStore
 from lithify.store.records import LEXICAL, Hit, Page, Record, SparseVector, Vector, point_id
 from lithify.store.where import Where
 
@@ -27,6 +27,7 @@ __all__ = [
     "TIER_NAMES",
     "CollectionSpec",
     "EdgeStore",
+    "Erasure",
     "Hit",
     "Page",
     "Query",

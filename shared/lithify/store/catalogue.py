@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -19,6 +19,8 @@ class CatalogueEntry:
     folder: str
     tiers: tuple[int, int, int]
     fingerprint: str
+    # Whether its files still hold what was to be erased from them.
+    stale: bool = False
 
     def spec(self, name: str) -> CollectionSpec:
         return CollectionSpec(name, self.tiers, self.fingerprint)
@@ -39,11 +41,15 @@ def open_catalogue(folder: Path) -> dict[str, CatalogueEntry]:
 def read_catalogue(folder: Path) -> dict[str, CatalogueEntry]:
     try:
         raw = orjson.loads((folder / FILE).read_bytes())
-        return {name: CatalogueEntry(e["folder"], tuple(e["tiers"]), e["fingerprint"]) for name, e in raw.items()}
+        return {name: _entry(entry) for name, entry in raw.items()}
     except FileNotFoundError:
         return {}
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise Misconfigured(f"{folder / FILE} is damaged ({error}); restore it from a snapshot") from error
+
+
+def _entry(raw: Mapping[str, Any]) -> CatalogueEntry:
+    return CatalogueEntry(raw["folder"], tuple(raw["tiers"]), raw["fingerprint"], stale=bool(raw.get("stale")))
 
 
 def write_catalogue(folder: Path, entries: Mapping[str, CatalogueEntry]) -> None:

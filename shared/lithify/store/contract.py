@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -9,7 +10,7 @@ from lithify.errors import Invalid
 from lithify.events import AnyTenant
 from lithify.memory.vectors.tiers import TIER_NAMES
 from lithify.store.records import LEXICAL, Hit, Page, Record, SparseVector, Vector
-from lithify.store.where import Where
+from lithify.store.where import EVERY_RECORD, Where
 
 TiersById: TypeAlias = Mapping[str, Mapping[str, Vector]]
 PayloadsById: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -57,6 +58,14 @@ class Query:
             raise Invalid(f"hits can carry {', '.join(TIER_NAMES)}, not {', '.join(sorted(unknown))}")
 
 
+class Erasure(StrEnum):
+    """What became of the wish to have deleted records out of the engine's files."""
+
+    DONE = "done"
+    POSTPONED = "postponed"  # `erase_postponed` does it
+    ENGINE = "engine"  # the engine does it in its own time, and cannot be hurried
+
+
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
     engine: str
@@ -71,16 +80,20 @@ class VectorStore(Protocol):
     The scope comes first and by position: a record outside it is neither seen, changed nor counted, even by its id.
     Every write is durable and visible to every later read when the call returns, and may be repeated.
     Raises Invalid for input that can never succeed, Unavailable while the engine cannot serve (then nothing is
-    promised about the write: repeat it), Misconfigured when the stored data does not fit the configuration.
+    promised about the write: repeat it), of that Doubtful when it failed at a request that may be more than it can bear
+    (`writability` tells which), Misconfigured when the stored data or the key does not fit the configuration.
     """
 
     async def ensure(self, spec: CollectionSpec) -> None:
         """Creates the collection if it is missing; refuses one that holds vectors of another model."""
 
-    async def upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record], /) -> None:
+    async def upsert(
+        self, scope: AnyTenant, collection: str, records: Sequence[Record], /, *, replacing: Where = EVERY_RECORD
+    ) -> None:
         """Writes whole records; an existing one with the same id is replaced, payload and vectors.
 
-        A record outside the scope is never replaced, should an id ever meet one.
+        Where an existing one does not match `replacing`, or lies outside the scope, it stays as it is. The engine
+        decides that in the moment of writing, so that `NO_RECORD` adds what is missing whoever else writes meanwhile.
         """
 
     async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
@@ -133,6 +146,16 @@ class VectorStore(Protocol):
 
     async def drop(self, collection: str) -> None:
         """Removes a collection and its records; a missing one is no error."""
+
+    async def erase_deleted(self, collection: str, *, most: int | None = None) -> Erasure:
+        """Removes from the engine's files what deleted and replaced records have left there.
+
+        Postpones that if the collection has more than `most` records. May be repeated; what is deleted meanwhile may
+        or may not be erased with the rest. Raises Unavailable, above all without room for a second copy.
+        """
+
+    async def erase_postponed(self) -> list[str]:
+        """Erases what was postponed, also by an earlier process, and returns the names of the collections."""
 
     async def health(self) -> StoreHealth:
         """Tells whether the engine can serve; never raises."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 import qdrant_edge as edge
 
 from lithify.batching import batched
-from lithify.errors import Invalid, Misconfigured, Unavailable
+from lithify.errors import Doubtful, Invalid, Misconfigured, Unavailable
 from lithify.store.catalogue import sync
 from lithify.store.contract import CollectionSpec, Query, TiersById
 from lithify.store.edge_codec import (
@@ -26,6 +26,7 @@ from lithify.store.edge_codec import (
 from lithify.store.records import Hit, Page, Record, best_first
 from lithify.store.schema import INDEXES
 from lithify.store.scoping import ScopedWhere
+from lithify.store.writability import is_storage_trouble
 
 # The binding keeps the interpreter lock while it works: this many records hold everything else up for 1 to 2 ms.
 WRITE_CHUNK: Final = 16
@@ -50,7 +51,10 @@ def engine_errors(folder: Path) -> Iterator[None]:
             raise Invalid(str(error)) from error
         if "WouldBlock" in str(error):
             raise Misconfigured(f"the vectors in {folder} are in use by another process; stop it first") from error
-        raise Unavailable(f"Qdrant Edge cannot serve {folder}: {error}") from error
+        if is_storage_trouble(str(error)):
+            raise Unavailable(f"Qdrant Edge cannot serve {folder}: {error}") from error
+        # An engine that is broken fails at everything, one that met a record it cannot bear at that record.
+        raise Doubtful(f"Qdrant Edge failed in {folder}: {error}") from error
 
 
 @dataclass(slots=True)
@@ -91,9 +95,9 @@ class EdgeCollection:
                 if name not in known:
                     self.engine.update(index_operation(name, kind))
 
-    def upsert(self, records: Sequence[Record], own: ScopedWhere) -> None:
-        """Writes records; existing ones that are not `own` stay as they are."""
-        condition = engine_filter(own)
+    def upsert(self, records: Sequence[Record], replacing: ScopedWhere) -> None:
+        """Writes records; existing ones that do not match stay as they are."""
+        condition = engine_filter(replacing)
         for chunk in batched(records, WRITE_CHUNK):
             points = [engine_point(record) for record in chunk]
             self._update(edge.UpdateOperation.upsert_points(points, condition), len(chunk))

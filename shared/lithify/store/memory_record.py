@@ -1,8 +1,9 @@
 """One record of the collection `memories`, as dataclass inside and as payload in the store."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Self
+from dataclasses import MISSING, asdict, dataclass, fields
+from types import NoneType, UnionType
+from typing import Any, Final, Self, get_args, get_origin, get_type_hints
 
 from lithify.memory.vectors.tiers import MISSING_TIERS
 from lithify.store.records import join_parts
@@ -70,6 +71,9 @@ class MemoryRecord:
     divided: bool | None = None  # long turn or explicit memory: true if it is found by its pieces, too
     piece: int | None = None  # piece: its number within its parent, from 0
     parent: str | None = None  # piece: id of the record whose text it is cut from
+    # When what it says was accepted, in ms of Redis's clock, of a summary the earliest of its turns; forgetting
+    # goes by it.
+    accepted: int | None = None
 
     def payload(self) -> dict[str, Any]:
         """Returns the payload.
@@ -91,6 +95,44 @@ class MemoryRecord:
 
 LISTED: Final = frozenset(LISTS)
 NAMES: Final = frozenset(field.name for field in fields(MemoryRecord))
+
+
+# What a value of each field is once it comes back from JSON; bool is an int to Python, hence by the very type.
+_JSON_TYPES: Final = {
+    str: (str,),
+    int: (int,),
+    float: (float, int),
+    bool: (bool,),
+    tuple: (list, tuple),
+    Mapping: (dict,),
+    NoneType: (NoneType,),
+}
+
+
+def _json_types(hint: Any) -> frozenset[type]:
+    options = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+    return frozenset(kind for option in options for kind in _JSON_TYPES[get_origin(option) or option])
+
+
+SEQUENCES: Final = frozenset({list, tuple})
+ANYTHING: Final = frozenset(kind for kinds in _JSON_TYPES.values() for kind in kinds)
+TYPES: Final = {name: _json_types(hint) for name, hint in get_type_hints(MemoryRecord).items()}
+SCOPES: Final = frozenset({"session", "user", "global"})
+REQUIRED: Final = frozenset(field.name for field in fields(MemoryRecord) if field.default is MISSING)
+
+
+def find_unreadable(payload: Mapping[str, Any], *, whole: bool = True) -> str | None:
+    """Names a field that is not what it should be, or is missing where the payload is `whole`; None if all are fine."""
+    # A hundred are looked at for each answer.
+    for name, value in payload.items():
+        kind = type(value)
+        if kind not in TYPES.get(name, ANYTHING):
+            return name
+        if kind in SEQUENCES and name in LISTED and not all(type(item) is str for item in value):
+            return name
+    if payload.get("scope", "user") not in SCOPES:
+        return "scope"
+    return next((name for name in REQUIRED if name not in payload), None) if whole else None
 
 
 def has_pieces(kind: str, provenance: str | None) -> bool:

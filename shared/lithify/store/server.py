@@ -11,7 +11,7 @@ import httpx
 from qdrant_client import AsyncQdrantClient, models
 
 from lithify.batching import batched_by_weight
-from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
+from lithify.errors import Doubtful, Invalid, LithifyError, Misconfigured
 from lithify.events import AnyTenant
 from lithify.store.checks import (
     check_deletion,
@@ -22,7 +22,7 @@ from lithify.store.checks import (
     check_unmoved,
     check_update,
 )
-from lithify.store.contract import CollectionSpec, PayloadsById, Query, StoreHealth, TiersById
+from lithify.store.contract import CollectionSpec, Erasure, PayloadsById, Query, StoreHealth, TiersById
 from lithify.store.reading import fetch_in_order
 from lithify.store.records import Hit, Page, Record, best_first
 from lithify.store.scoping import confine
@@ -38,7 +38,7 @@ from lithify.store.server_codec import (
     server_errors,
 )
 from lithify.store.server_collections import TIMEOUT, ServerCollections, fetch_snapshot
-from lithify.store.where import Where
+from lithify.store.where import EVERY_RECORD, Where
 
 # The first release with metadata on collections, where the fingerprint is kept.
 OLDEST_SERVER: Final = (1, 16)
@@ -70,21 +70,22 @@ class ServerStore:
         self._specs: dict[str, tuple[CollectionSpec, float]] = {}  # with the time they were read
 
     async def ensure(self, spec: CollectionSpec) -> None:
-        health = await self.health()
-        if health.version is None:
-            raise Unavailable(health.reason)
-        if not health.ready:
-            raise Misconfigured(health.reason)
+        with server_errors(self._url):
+            version = (await self._client.info()).version
+        if reason := why_too_old(version):
+            raise Misconfigured(reason)
         await self._collections.ensure(spec)
         self._ensured[spec.name] = spec
 
-    async def upsert(self, scope: AnyTenant, collection: str, records: Sequence[Record], /) -> None:
+    async def upsert(
+        self, scope: AnyTenant, collection: str, records: Sequence[Record], /, *, replacing: Where = EVERY_RECORD
+    ) -> None:
         check_records(scope, records, await self._spec(collection))
-        own = engine_filter(confine(scope, Where()))
+        replaced = engine_filter(confine(scope, replacing))
         async with self._explained_refusals(collection):
             for batch in batched_by_weight(records, request_bytes, MAX_REQUEST_BYTES):
                 points = [engine_point(record) for record in batch]
-                check_completed(await self._client.upsert(collection, points, wait=True, update_filter=own))
+                check_completed(await self._client.upsert(collection, points, wait=True, update_filter=replaced))
 
     async def query_batch(self, scope: AnyTenant, collection: str, queries: Sequence[Query], /) -> list[list[Hit]]:
         check_queries(queries, await self._spec(collection))
@@ -180,12 +181,22 @@ class ServerStore:
         self._specs.pop(collection, None)
 
     async def health(self) -> StoreHealth:
+        version: str | None = None
         try:
             with server_errors(self._url):
                 version = (await self._client.info()).version
+                # The server tells its version to everybody; this is what it tells only who has the right key.
+                await self._client.get_collections()
         except LithifyError as error:
-            return StoreHealth("qdrant", ready=False, reason=str(error))
+            return StoreHealth("qdrant", ready=False, version=version, reason=str(error))
         return StoreHealth("qdrant", ready=(reason := why_too_old(version)) is None, version=version, reason=reason)
+
+    async def erase_deleted(self, collection: str, *, most: int | None = None) -> Erasure:  # noqa: ARG002 - a server
+        """Leaves it to the server, whose optimiser rewrites segments with many deletions; there is no call for it."""
+        return Erasure.ENGINE
+
+    async def erase_postponed(self) -> list[str]:
+        return []
 
     async def close(self) -> None:
         await self._client.close()
@@ -232,9 +243,9 @@ def why_too_old(version: str) -> str | None:
 
 
 def check_completed(result: models.UpdateResult) -> None:
-    """Raises Unavailable unless a write was completed: `acknowledged` may still fail, and a timed-out wait too.
+    """Raises Doubtful unless a write was completed: `acknowledged` may still fail, and a timed-out wait too.
 
     Neither may be taken for done.
     """
     if result.status != models.UpdateStatus.COMPLETED:
-        raise Unavailable(f"Qdrant has not completed a write, it says {result.status.value}; it must be repeated")
+        raise Doubtful(f"Qdrant has not completed a write, it says {result.status.value}; it must be repeated")

@@ -12,12 +12,13 @@ from qdrant_client import models
 from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
+from lithify.errors import Doubtful, Invalid, LithifyError, Misconfigured, Unavailable
 from lithify.store.contract import CollectionSpec, Query
 from lithify.store.records import LEXICAL, Hit, Record, SparseVector, Vector
 from lithify.store.schema import IndexKind
 from lithify.store.scoping import ScopedWhere, add_places, remove_places
 from lithify.store.where import AnyOf, Between, Condition, Equals, HasId, Missing
+from lithify.store.writability import is_storage_trouble
 
 # One graph for each tenant and each place, none over all points: nobody searches them all.
 GRAPHS: Final = models.HnswConfigDiff(m=0, payload_m=16)
@@ -133,15 +134,33 @@ def hit_of(point: models.ScoredPoint) -> Hit:
     return Hit(record.id, point.score, record.payload, record.vectors)
 
 
+# Nobody took the request, whatever is in it.
+_NOT_TAKEN: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+_BUSY: Final = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.INSUFFICIENT_STORAGE)
+
+
 @contextmanager
 def server_errors(url: str) -> Iterator[None]:
-    """Raises Unavailable, Invalid or Misconfigured for what the client raises; nothing is tried again here."""
+    """Raises Unavailable, Doubtful, Invalid or Misconfigured for what the client raises; nothing is tried again here.
+
+    Doubtful is a request that was begun and not answered: a server may close the connection on one it finds too large.
+    """
     try:
         yield
     except UnexpectedResponse as error:
         raise translate_error(error.status_code, error.content.decode(errors="replace"), url) from error
-    except (ResponseHandlingException, ResourceExhaustedResponse, httpx.HTTPError) as error:
-        raise Unavailable(f"Qdrant at {url} cannot be reached: {error}") from error
+    except ResourceExhaustedResponse as error:
+        raise Unavailable(f"Qdrant at {url} has too much to do: {error}") from error
+    except (ResponseHandlingException, httpx.HTTPError) as error:
+        cause = error.source if isinstance(error, ResponseHandlingException) else error
+        if isinstance(cause, _NOT_TAKEN):
+            raise Unavailable(f"Qdrant at {url} cannot be reached: {_describe(cause)}") from error
+        raise Doubtful(f"Qdrant at {url} did not answer a request: {_describe(cause)}") from error
+
+
+def _describe(error: Exception) -> str:
+    # Some of the client's errors have no words; the answer they could not read may be one with a user's.
+    return type(error).__name__ if isinstance(error, ValueError) else f"{type(error).__name__} {error}".strip()
 
 
 def translate_error(status: int | None, content: str, url: str) -> LithifyError:
@@ -153,4 +172,7 @@ def translate_error(status: int | None, content: str, url: str) -> LithifyError:
         return Misconfigured(f"Qdrant at {url} refuses the API key; check LITHIFY_QDRANT_API_KEY")
     if status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
         return Invalid(f"Qdrant at {url} refuses the request: {content}")
-    return Unavailable(f"Qdrant at {url} answered {status}: {content}")
+    answer = f"Qdrant at {url} answered {status}: {content}"
+    if status in (HTTPStatus.NOT_FOUND, *_BUSY) or is_storage_trouble(content):
+        return Unavailable(answer)
+    return Doubtful(answer)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from lithify.errors import Invalid
 
@@ -79,6 +79,10 @@ class Where:
             raise Invalid(f"a range of {field} needs at least one bound")
         return self._and(Between(field, lowest, highest))
 
+    def up_to(self, field: str, highest: int) -> "Where":
+        """Excludes whole numbers above that one; unlike with `between`, records that lack the field stay."""
+        return self._and_not(Between(field, highest + 1, None))
+
     def ids(self, ids: Iterable[str]) -> "Where":
         """No ids match no record."""
         return self._and(HasId(tuple(ids)))
@@ -97,6 +101,10 @@ class Where:
 
     def _and_not(self, condition: Condition) -> "Where":
         return replace(self, must_not=(*self.must_not, condition))
+
+
+EVERY_RECORD: Final = Where()
+NO_RECORD: Final = Where().ids(())
 
 
 def any_of(field: str, values: Iterable[str] | Iterable[int]) -> AnyOf:

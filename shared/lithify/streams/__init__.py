@@ -2,14 +2,16 @@
 
 from lithify.streams.capabilities import Capabilities, probe
 from lithify.streams.connection import open_consumer, open_producer, pin_partitions
-from lithify.streams.consumer import Consumer, ConsumerSettings, Handler, TooManyDead
+from lithify.streams.consumer import Consumer, ConsumerSettings, Handler, Probe
 from lithify.streams.crash import arm, crash_point
-from lithify.streams.dead_letters import DeadLetters, Letter, LetterId
+from lithify.streams.dead_letters import DeadLetters
 from lithify.streams.delivery import Delivery
 from lithify.streams.heartbeat import Heartbeat, keep_beating, read_workers
 from lithify.streams.janitor import Janitor, dismiss_idle, trim
+from lithify.streams.letter import Letter, LetterId
+from lithify.streams.letter_index import LetterIndex
 from lithify.streams.pressure import Limits, Pressure, Readings, pressure, read_pressure
-from lithify.streams.producer import Acceptance, Producer, Retention, publish_again, publish_stored
+from lithify.streams.producer import Acceptance, Producer, Retention, publish_stored
 from lithify.streams.progress import Lag, read_lag
 from lithify.streams.receipts import Receipts
 from lithify.streams.tail import read_tail
@@ -27,13 +29,14 @@ __all__ = [
     "Lag",
     "Letter",
     "LetterId",
+    "LetterIndex",
     "Limits",
     "Pressure",
+    "Probe",
     "Producer",
     "Readings",
     "Receipts",
     "Retention",
-    "TooManyDead",
     "arm",
     "crash_point",
     "dismiss_idle",
@@ -43,7 +46,6 @@ __all__ = [
     "pin_partitions",
     "pressure",
     "probe",
-    "publish_again",
     "publish_stored",
     "read_lag",
     "read_pressure",

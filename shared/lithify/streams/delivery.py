@@ -5,9 +5,10 @@ from typing import Final, NamedTuple
 
 from lithify.errors import Invalid
 from lithify.events import Event, decode_event
+from lithify.streams import keys
 
 FIRST_ID: Final = b"first_id"
-"""Field of a redriven message: the id of the entry it first came as."""
+"""Field of a message that was sent on or again: the id of the entry in `turns` that it was accepted as."""
 
 
 class StreamEntry(NamedTuple):
@@ -41,7 +42,7 @@ def decode(entry: StreamEntry) -> Delivery:
     envelope = entry.fields.get(b"event")
     if envelope is None:
         raise Invalid(f"entry {entry.stream_id} has no field 'event'")
-    return Delivery(entry, decode_event(envelope, _position(entry.fields.get(b"seq"))))
+    return Delivery(entry, decode_event(envelope, _position(entry.fields.get(b"seq")), accepted_ms(entry)))
 
 
 def decode_all(entries: Iterable[StreamEntry]) -> tuple[list[Delivery], list[tuple[StreamEntry, str]]]:
@@ -54,6 +55,27 @@ def decode_all(entries: Iterable[StreamEntry]) -> tuple[list[Delivery], list[tup
         except Invalid as error:
             unreadable.append((entry, str(error)))
     return readable, unreadable
+
+
+def tenant_of(entry: StreamEntry) -> str | None:
+    """Returns whose event an entry holds; None where it holds none we can read."""
+    try:
+        return decode(entry).event.tenant
+    except Invalid:
+        return None
+
+
+def accepted_id(entry: StreamEntry) -> str | None:
+    """Returns the id an event was accepted under, whatever became of it since; None if the entry does not tell."""
+    first = entry.fields.get(FIRST_ID)
+    if first is not None:
+        return first.decode()
+    return entry.stream_id if entry.stream.startswith(keys.TURNS) else None
+
+
+def accepted_ms(entry: StreamEntry) -> int | None:
+    ms = (accepted_id(entry) or "").partition("-")[0]
+    return int(ms) if ms.isdecimal() else None
 
 
 def _position(value: bytes | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Keeps the streams short, the groups tidy, and losses from going unnoticed; runs beside the consumers."""
+"""Keeps streams and dead letters short, groups tidy, and losses from going unnoticed; runs beside the consumers."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from lithify.errors import Unavailable
 from lithify.streams import script
+from lithify.streams.letter_index import LetterIndex
 from lithify.streams.outage import GroupMissing, outages
 from lithify.streams.progress import GroupProgress, StreamId, read_progress
 
@@ -61,13 +62,34 @@ class Sweepings:
     trimmed: int = 0
     dismissed: int = 0
     lost: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeptLetters:
+    """Says how many dead letters of each tenant are kept; 0 keeps all."""
+
+    index: LetterIndex
+    most: int
+
+    async def sweep(self) -> int:
+        """Deletes what is too much and returns how many letters that were."""
+        await self.index.catch_up()
+        return await self.index.drop_excess(self.most) if self.most else 0
 
 
 class Janitor:
     """Looks after streams, each with the groups it must have. Any number of janitors may do so at once."""
 
-    def __init__(self, redis: Redis, required: Mapping[str, Collection[str]], idle_ms: int = IDLE_MS) -> None:
+    def __init__(
+        self,
+        redis: Redis,
+        required: Mapping[str, Collection[str]],
+        idle_ms: int = IDLE_MS,
+        letters: KeptLetters | None = None,
+    ) -> None:
         self._redis = redis
+        self._letters = letters
         self._required = required
         self._idle_ms = idle_ms
         self._known_lost: set[Lost] = set()
@@ -90,6 +112,8 @@ class Janitor:
                 lost |= await self._tidy(stream)
                 self.sweepings.trimmed += await trim(self._redis, stream, required)
         self._report(lost)
+        if self._letters is not None:
+            self.sweepings.dropped += await self._letters.sweep()
 
     async def _tidy(self, stream: str) -> set[Lost]:
         lost: set[Lost] = set()

@@ -10,16 +10,36 @@ PREFIX: Final = "lithify:"
 PARTITIONS: Final = f"{PREFIX}partitions"
 """The number of partitions this Redis was first used with."""
 
+COPYING: Final = f"{PREFIX}copying"
+"""Is the lock of whoever copies all memories or forgets some; it runs out by itself."""
+
+TURNS: Final = f"{PREFIX}turns:"
+"""Begins the names of the streams of accepted events."""
+
+LETTER_OWNERS: Final = f"{PREFIX}letter-owners"
+"""Set of the tenants that have dead letters; the empty name stands for letters nobody can read."""
+
 WORKERS: Final = f"{PREFIX}workers"
 """Sorted set of the keys of all workers by their last beat, so that listing them needs no scan of all keys."""
 
 API_KEYS: Final = f"{PREFIX}apikeys"
 """Set of the ids of all API keys; as long as it is empty, the service is open to its own machine only."""
 
-# Keys that live until someone deletes them: the janitor trims `turns` and `stored`, the operator purges `dead` and
-# revokes keys, and `partitions` stays. Every other key of ours expires by itself.
-PERMANENT: Final = ("turns", "stored", "dead", "partitions", "apikeys", "apikey")
+# Keys that live until someone deletes them: the janitor trims `turns` and `stored`, the operator purges `dead`, with it
+# `letters`, and revokes keys; `letters-read` and `partitions` stay. Every other key of ours expires by itself.
+PERMANENT: Final = (
+    "turns",
+    "stored",
+    "dead",
+    "letters",
+    "letters-read",
+    "letter-owners",
+    "partitions",
+    "apikeys",
+    "apikey",
+)
 
+_BULK: Final = "bulk"
 _PARTITION = re.compile(r"\{(\d+)\}")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~-]+")
 
@@ -33,7 +53,31 @@ def partition_of(tenant: str, session: str, partitions: int) -> int:
 
 def turns(partition: int) -> str:
     """Stream of accepted events."""
-    return f"{PREFIX}turns:{{{partition}}}"
+    return f"{TURNS}{{{partition}}}"
+
+
+def bulk(partition: int) -> str:
+    """Stream of accepted events of tenants that have many waiting already; read beside `turns`, after it."""
+    return f"{turns(partition)}:{_BULK}"
+
+
+def turn_lanes(partition: int) -> tuple[str, str]:
+    """Returns both streams of a partition's accepted events."""
+    return turns(partition), bulk(partition)
+
+
+def turn_streams(partitions: int) -> list[str]:
+    """Returns every stream of accepted events."""
+    return [stream for partition in range(partitions) for stream in turn_lanes(partition)]
+
+
+def is_bulk(stream: str) -> bool:
+    return stream.endswith(f":{_BULK}")
+
+
+def lane(partition: int, tenant: str) -> str:
+    """Hash: the latest entries of a tenant in `turns` and `bulk`, by which the lane of its next one is chosen."""
+    return f"{PREFIX}lane:{{{partition}}}:{_part(tenant)}"
 
 
 def stored(partition: int) -> str:
@@ -44,6 +88,16 @@ def stored(partition: int) -> str:
 def dead(partition: int) -> str:
     """Stream of messages that were given up, with the original payload."""
     return f"{PREFIX}dead:{{{partition}}}"
+
+
+def letters(tenant: str | None) -> str:
+    """Sorted set: the dead letters of a tenant by the time of burial; None for those nobody can read."""
+    return f"{PREFIX}letters:{_part(tenant or '')}"
+
+
+def letters_read(partition: int) -> str:
+    """The id up to which the dead letters of a partition are in the sets of their tenants."""
+    return f"{PREFIX}letters-read:{{{partition}}}"
 
 
 def tail(partition: int, tenant: str, user: str, session: str) -> str:
@@ -64,6 +118,16 @@ def receipt(tenant: str, event_id: str) -> str:
 def trace(tenant: str, trace_id: str) -> str:
     """The receipt of one search or assemble."""
     return f"{PREFIX}trace:{_part(tenant)}:{_part(trace_id)}"
+
+
+def trace_index(tenant: str) -> str:
+    """List: ids and sizes of the traces of a tenant, oldest first."""
+    return f"{PREFIX}trace-index:{_part(tenant)}"
+
+
+def trace_bytes(tenant: str) -> str:
+    """The sum of the sizes in the index of traces."""
+    return f"{PREFIX}trace-bytes:{_part(tenant)}"
 
 
 def session_state(partition: int, tenant: str, user: str, session: str) -> str:

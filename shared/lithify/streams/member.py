@@ -1,5 +1,6 @@
 """A named member of a consumer group: what can be asked of Redis, without any policy about when."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -36,16 +37,21 @@ class Member:
                 if "BUSYGROUP" not in str(error):
                     raise
 
-    async def read(self, count: int, block_ms: int) -> list[StreamEntry]:
+    async def read(self, count: int, block_ms: int, bulk: int | None = None) -> list[StreamEntry]:
         """Reads entries never delivered before, waiting up to block_ms for the first.
 
-        Returns at most `count`, or one per stream.
+        Returns at most `count`, and of bulk streams at most `bulk` beside them, or one per stream. So neither kind
+        has to wait until the other one is empty.
         """
-        # COUNT holds per stream. Each gets its share; streams that used theirs up may then fill what others left free.
-        share = max(1, count // len(self.streams))
+        lanes = Counter({False: count, True: count if bulk is None else bulk})
+        widths = Counter(map(keys.is_bulk, self.streams))
+        # COUNT holds per stream. Each gets its share; streams that used theirs up may then fill what others of their
+        # lane left free.
+        share = max(1, min(lanes[lane] // width for lane, width in widths.items()))
         entries = await self._read(self.streams, share, block_ms)
         for stream in dict.fromkeys(entry.stream for entry in entries):
-            free = count - len(entries)
+            lane = keys.is_bulk(stream)
+            free = lanes[lane] - sum(keys.is_bulk(entry.stream) == lane for entry in entries)
             if free > 0 and sum(entry.stream == stream for entry in entries) == share:
                 entries += await self._read((stream,), free, None)
         return entries

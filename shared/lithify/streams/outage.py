@@ -15,9 +15,11 @@ OUTAGES: Final = (
     exceptions.ReadOnlyError,
     exceptions.ClusterDownError,
     exceptions.TryAgainError,
+    exceptions.NoPermissionError,
 )
-# Replies of a server that lives but cannot serve: disk full, still loading, a script running, replicas missing.
-_OUTAGE_CODE: Final = re.compile(r"\b(MISCONF|LOADING|BUSY|NOREPLICAS|READONLY)\b")
+# Replies of a server that lives but cannot serve: disk full, still loading, a script running, replicas missing, a user
+# whose password or rights were changed under us.
+_OUTAGE_CODE: Final = re.compile(r"\b(MISCONF|LOADING|BUSY|NOREPLICAS|READONLY|NOAUTH|NOPERM|WRONGPASS)\b")
 _MEMORY_CODE: Final = re.compile(r"\bOOM\b")
 
 

@@ -1,7 +1,7 @@
 """When to accept no more: decided from how long and how much waits, and how full Redis is."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,12 +17,13 @@ from lithify.streams.progress import StreamId, count_unread
 class Readings:
     """Figures of the group furthest behind; `unread` may say more, never less.
 
-    `memory_share` is None without a maxmemory.
+    `memory_share` is None without a maxmemory; `is_counted` says that entries were counted, which takes Redis's time.
     """
 
     oldest_unread_ms: int = 0
     unread: int = 0
     memory_share: float | None = None
+    is_counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +68,30 @@ class _Place(NamedTuple):
     length: int
 
 
-async def read_pressure(redis: Redis, required: Mapping[str, Collection[str]], limits: Limits) -> Readings:
+async def read_pressure(
+    redis: Redis, required: Mapping[str, Collection[str]], limits: Limits, counted: int | None = None
+) -> Readings:
     """Reads the figures of streams, each with the groups that must read it.
 
     A group that was never there has read nothing.
 
-    Cheap while little waits: entries are counted only where a stream is longer than the limit, and only up to it.
-    Raises Unavailable if Redis did not answer.
+    Cheap while little waits: entries are counted only where a stream is longer than the limit, and only up to it. With
+    `counted`, the result of an earlier call is taken instead of counting. Raises Unavailable if Redis did not answer.
     """
     with outages():
         memory: dict[str, Any] = await redis.info("memory")
         seconds, micros = await redis.time()
         groups = await _read_places(redis, required)
-        unread = [await _count(redis, places, limits.unread) for places in groups.values()]
+        unread = max(map(_bound_unread, groups.values()), default=0)
+        if is_long := unread > limits.unread:
+            unread = await _count_most(redis, groups.values(), limits.unread) if counted is None else counted
     now_ms = seconds * 1000 + micros // 1000
     waiting = [place.following.ms for places in groups.values() for place in places if place.following]
     return Readings(
         oldest_unread_ms=max(0, now_ms - min(waiting, default=now_ms)),
-        unread=max(unread, default=0),
+        unread=unread,
         memory_share=memory["used_memory"] / memory["maxmemory"] if memory["maxmemory"] else None,
+        is_counted=is_long and counted is None,
     )
 
 
@@ -100,11 +106,21 @@ async def _read_places(redis: Redis, required: Mapping[str, Collection[str]]) ->
     return found
 
 
+def _bound_unread(places: Collection[_Place]) -> int:
+    """Returns a number that the unread entries of one group do not exceed."""
+    return sum(place.length for place in places if place.following)
+
+
+async def _count_most(redis: Redis, groups: Iterable[Collection[_Place]], limit: int) -> int:
+    """Counts the unread entries of the group that has most; a bound is enough for one that is below the limit."""
+    most = 0
+    for places in groups:
+        bound = _bound_unread(places)
+        most = max(most, bound if bound <= limit else await _count(redis, places, limit))
+    return most
+
+
 async def _count(redis: Redis, places: Collection[_Place], limit: int) -> int:
-    """Counts the unread entries of one group; an upper bound is enough where it lies below the limit."""
-    longest = sum(place.length for place in places if place.following)
-    if longest <= limit:
-        return longest
     total = 0
     for place in places:
         if total <= limit:

@@ -1,7 +1,7 @@
 """What is known about one event on its way: when each stage was done, and what went wrong."""
 
-from collections.abc import Awaitable, Iterable, Mapping
-from typing import cast
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from typing import Final, cast
 
 from redis.asyncio import Redis
 
@@ -10,6 +10,8 @@ from lithify.streams.outage import outages
 
 Mark = tuple[str, str, Mapping[str, str | int]]
 """Tenant, event id, and the fields to add to the receipt of that event."""
+
+_OUTCOMES: Final = {"1": True, "0": False}
 
 
 class Receipts:
@@ -24,6 +26,16 @@ class Receipts:
             reply = self._redis.hgetall(keys.receipt(tenant, event_id))
             fields = await cast("Awaitable[dict[bytes, bytes]]", reply)
         return {name.decode(): value.decode() for name, value in fields.items()} or None
+
+    async def read_outcomes(self, events: Sequence[tuple[str, str]]) -> list[bool | None]:
+        """Says of events, named by tenant and id, whether recall can find them; None where that is not known yet.
+
+        One call however many there are. What will never be memory, or has no receipt, cannot be found.
+        """
+        names = [keys.receipt(tenant, event_id) for tenant, event_id in events]
+        with outages():
+            reply: bytes = await script.load("outcomes").run(self._redis, names, [])
+        return [_OUTCOMES.get(letter) for letter in reply.decode()]
 
     async def mark(self, tenant: str, marks: Iterable[tuple[str, Mapping[str, str | int]]]) -> None:
         """Adds fields to the receipts of one tenant's events; promises what `mark_all` does."""

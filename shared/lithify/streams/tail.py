@@ -1,12 +1,13 @@
 """The newest raw turns of a session, readable from the moment they are accepted."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 from typing import cast
 
 from redis.asyncio import Redis
 
 from lithify.events import Event, TenantScope, decode_event
 from lithify.streams import keys
+from lithify.streams.delivery import Delivery
 from lithify.streams.outage import outages
 
 
@@ -24,6 +25,23 @@ async def read_tail(redis: Redis, scope: TenantScope, session: str, limit: int, 
     with outages():
         entries = await cast("Awaitable[list[bytes]]", redis.lrange(key, -limit, -1))
     return sorted(map(_event, entries), key=lambda event: event.seq or 0)
+
+
+async def drop_from_tails(redis: Redis, deliveries: Iterable[Delivery]) -> None:
+    """Takes accepted turns out of the tails of their sessions again; one that is not there is no error.
+
+    Raises Unavailable if Redis did not answer.
+    """
+    async with redis.pipeline(transaction=False) as pipe:
+        for delivery in deliveries:
+            event = delivery.event
+            partition = keys.partition_in(delivery.entry.stream)
+            fields = delivery.entry.fields
+            entry = fields.get(b"seq", b"") + b" " + fields.get(b"event", b"")
+            name = keys.tail(partition, event.tenant, event.user, event.session)
+            pipe.lrem(name, 0, cast("str", entry))  # bytes are as good to it; its types do not say so
+        with outages():
+            await pipe.execute()
 
 
 def _event(entry: bytes) -> Event:

@@ -66,6 +66,16 @@ STREAM_LOST: Final = Counter(
     ["stage"],
     registry=REGISTRY,
 )
+DEAD_LETTERS_DROPPED: Final = Counter(
+    "lithify_dead_letters_dropped_total",
+    "Dead letters deleted because their tenant had more than are kept; the archive has their events.",
+    registry=REGISTRY,
+)
+UNREADABLE_RECORDS: Final = Counter(
+    "lithify_unreadable_records_total",
+    "Times a stored record was left out of an answer because a field of it is not what it should be.",
+    registry=REGISTRY,
+)
 ACCEPT_TO_SEARCHABLE: Final = Histogram(
     "lithify_accept_to_searchable_seconds",
     "Time from a turn's acceptance until recall can find it; a dead letter sent again counts from then on.",
@@ -81,13 +91,19 @@ JOB_DURATION: Final = Histogram(
 )
 ASSEMBLE_DURATION: Final = Histogram(
     "lithify_assemble_duration_seconds",
-    "Time an assemble took, by phase: read (tail, rules and memories), compose, note (the receipt) and total.",
+    "Time an assemble took, by phase: read (tail, rules and memories), compose, note (the uses) and total.",
     ["phase"],
     registry=REGISTRY,
     buckets=ANSWERING,
 )
 ASSEMBLE_TOKENS: Final = Histogram(
     "lithify_assemble_tokens", "Tokens of the assembled memory part.", registry=REGISTRY, buckets=TOKENS
+)
+TRACES: Final = Counter(
+    "lithify_traces_total",
+    "Receipts of answers by what became of them: kept, or dropped because they could not be written in time.",
+    ["result"],
+    registry=REGISTRY,
 )
 
 

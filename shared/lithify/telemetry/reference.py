@@ -17,7 +17,7 @@ Every process counts what it does and tells it in Prometheus's text format. This
 ## Where
 
 - `/metrics` on the port of `lithify up` and of the services: open on loopback as long as there are no API keys, else to
-  keys with scope `admin`, which Prometheus sends by `authorization: {credentials_file: …}`.
+  `admin` keys of the tenant `default`, which Prometheus sends by `authorization: {credentials_file: …}`.
 - `/metrics`, `/livez` and `/readyz` on `LITHIFY_METRICS_PORT` of every process, workers and jobs included: open to
   whoever reaches the port. It answers nobody's data, and belongs into a network of its own.
 

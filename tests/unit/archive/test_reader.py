@@ -1,10 +1,12 @@
 """Reading gives every event once and in its newest form, with progress, in the order of the segments."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from lithify.archive import Findings, Rotation, encode_line, index_newest, read_archive, read_newest, rewrite
 from lithify.archive.segment import segment_paths
-from tests.unit.archive.archive_parts import FakeClock, archived_ids, distinct_ids, line, open_writer
+from lithify.events import encode_event
+from tests.unit.archive.archive_parts import STREAM, FakeClock, archived_ids, distinct_ids, event, line, open_writer
 
 
 def test_an_empty_archive_has_no_events(tmp_path: Path) -> None:
@@ -45,6 +47,20 @@ def test_of_an_event_accepted_anew_the_later_form_is_read_wherever_it_lies(tmp_p
         writer.append([line("a", number, text=text)])
         writer.close()
     assert [event.text for event in read_newest(tmp_path, index_newest(tmp_path), Findings())] == ["later"]
+
+
+def test_an_event_accepted_anew_stands_where_it_first_stood(tmp_path: Path) -> None:
+    again = replace(event("a", text="later"), ts=9_000)
+    elsewhere = replace(event("b", text="elsewhere", user="other"), ts=9_000)
+    writer = open_writer(tmp_path)
+    writer.append([line("a", 2), line("b", 3), line("c", 4)])
+    writer.append([encode_line(STREAM, "1005-0", 61, encode_event(again))])
+    writer.append([encode_line(STREAM, "1006-0", 62, encode_event(elsewhere))])
+    writer.close()
+    found = {one.event_id: one for one in read_newest(tmp_path, index_newest(tmp_path), Findings())}
+    assert (found["a"].text, found["a"].seq, found["a"].ts) == ("later", 2, 1_000)
+    assert (found["b"].text, found["b"].seq, found["b"].ts) == ("elsewhere", 62, 9_000), "another user's turn"
+    assert found["c"].seq == 4
 
 
 def test_what_is_appended_during_the_reading_is_read_too(tmp_path: Path) -> None:

@@ -1,70 +1,95 @@
-"""Receipts stay small, say what they had to leave out, and expire."""
+"""Receipts of answers: no answer waits for them, and what cannot be kept is dropped without an error."""
 
-from typing import Any
+import asyncio
+from functools import partial
+from pathlib import Path
 
-import orjson
 import pytest
-from redis.asyncio import Redis
 
-from lithify.assembly.deadlines import Deadline
-from lithify.assembly.traces import MAX_BYTES, MAX_TEXT, TraceBook, shrink_receipt
-from lithify.errors import Unavailable
+from lithify.assembly.traces import WAITING, TraceBook
 from lithify.events import TenantScope
 from lithify.http import NotFound
-from lithify.streams import keys, open_producer
+from lithify.streams.connection import end_tasks
+from lithify.telemetry.metrics import REGISTRY
+from lithify.traces import FolderTraces, TraceLimits
+from tests.integration.stream_parts import eventually
 
-SCOPE = TenantScope("t")
-
-
-def big_trace(rows: int, query: str = "q") -> dict[str, Any]:
-    return {
-        "query": query,
-        "considered": [{"id": f"record-{n}", "score": 1 / (n + 1)} for n in range(rows)],
-        "tail": [{"id": "t", "cost": 1}],
-    }
+SCOPE = TenantScope("acme")
 
 
-def test_a_small_receipt_is_kept_as_it_is() -> None:
-    trace = big_trace(10)
-    assert orjson.loads(shrink_receipt(trace)) == trace
+@pytest.fixture
+def shelf(tmp_path: Path) -> FolderTraces:
+    return FolderTraces(tmp_path, TraceLimits())
 
 
-def test_a_large_receipt_loses_its_worst_candidates_and_says_how_many() -> None:
-    kept = orjson.loads(shrink_receipt(big_trace(20_000)))
-    rows = kept["considered"]
-    assert len(shrink_receipt(big_trace(20_000))) <= MAX_BYTES
-    assert rows[0]["id"] == "record-0"
-    assert 0 < len(rows) == 20_000 - kept["shortened"]["considered"]
-    assert kept["tail"] == [{"id": "t", "cost": 1}]
+def count(result: str) -> float:
+    return REGISTRY.get_sample_value("lithify_traces_total", {"result": result}) or 0.0
 
 
-@pytest.mark.parametrize("letter", ["x", "東", '"'])
-def test_a_huge_question_is_cut_and_marked(letter: str) -> None:
-    kept = orjson.loads(shrink_receipt(big_trace(10, letter * 262_144)))
-    assert kept["query"] == letter * MAX_TEXT
-    assert kept["shortened"]["query"] == 262_144 - MAX_TEXT
+def has_counted(result: str, wanted: float) -> bool:
+    return count(result) == wanted
 
 
-def test_lists_inside_a_part_lose_their_end_too() -> None:
-    hits = [{"ref": f"chunk-{n}"} for n in range(40_000)]
-    kept = orjson.loads(shrink_receipt({"query": "q", "vector": {"hits": hits}}))
-    assert 0 < len(kept["vector"]["hits"]) == 40_000 - kept["shortened"]["vector.hits"]
+async def test_a_receipt_can_be_read_before_it_is_written_and_after(shelf: FolderTraces) -> None:
+    book = TraceBook(shelf)
+    trace_id = book.keep(SCOPE, {"query": "q", "score": 0.12345678901})
+    waiting = await book.read(SCOPE, trace_id)
+    assert await shelf.get("acme", trace_id) is None
+    await book.flush()
+    assert await book.read(SCOPE, trace_id) == waiting == {"query": "q", "score": 0.1234568}
+    assert await TraceBook(shelf).read(SCOPE, trace_id) == waiting
 
 
-async def test_a_receipt_can_be_read_by_its_tenant_until_it_expires(redis: Redis) -> None:
-    book = TraceBook(redis, ttl_s=30)
-    trace_id, complaints = await book.keep(SCOPE, big_trace(1), Deadline.after(1_000))
-    assert complaints == []
-    assert await book.read(SCOPE, trace_id) == big_trace(1)
-    with pytest.raises(NotFound, match=trace_id):
-        await book.read(TenantScope("other"), trace_id)
-    assert 0 < await redis.ttl(keys.trace("t", trace_id)) <= 30
+async def test_another_tenant_reads_it_neither_before_nor_after(shelf: FolderTraces) -> None:
+    book = TraceBook(shelf)
+    trace_id = book.keep(SCOPE, {"query": "q"})
+    for _ in range(2):
+        with pytest.raises(NotFound, match=trace_id):
+            await book.read(TenantScope("blue"), trace_id)
+        await book.flush()
 
 
-async def test_a_receipt_that_cannot_be_kept_is_an_outage_and_a_complaint() -> None:
-    async with open_producer("redis://127.0.0.1:1") as nobody:
-        book = TraceBook(nobody, ttl_s=30)
-        with pytest.raises(Unavailable):
-            await book.write(SCOPE, "x", {})
-        _, [complaint] = await book.keep(SCOPE, {}, Deadline.after(1_000))
-    assert complaint.startswith("the receipt could not be kept")
+async def test_a_receipt_that_is_compared_later_keeps_every_digit(shelf: FolderTraces) -> None:
+    book = TraceBook(shelf)
+    trace_id = book.keep(SCOPE, {"score": 0.12345678901}, exact=True)
+    await book.flush()
+    assert await book.read(SCOPE, trace_id) == {"score": 0.12345678901}
+
+
+async def test_what_another_process_is_just_writing_is_waited_for(shelf: FolderTraces) -> None:
+    answered, asked = TraceBook(shelf), TraceBook(shelf)
+    trace_id = answered.keep(SCOPE, {"query": "q"})
+    reading = asyncio.create_task(asked.read(SCOPE, trace_id))
+    await answered.flush()
+    assert await reading == {"query": "q"}
+
+
+async def test_running_it_writes_what_comes(shelf: FolderTraces) -> None:
+    book = TraceBook(shelf)
+    running = asyncio.create_task(book.run())
+    for query in ("first", "second"):
+        before = count("kept")
+        trace_id = book.keep(SCOPE, {"query": query})
+        await eventually(partial(has_counted, "kept", before + 1))
+        assert await TraceBook(shelf).read(SCOPE, trace_id) == {"query": query}
+    await end_tasks([running])
+
+
+async def test_without_room_receipts_are_dropped_and_counted_and_the_book_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder can be made here")
+    book = TraceBook(FolderTraces(tmp_path / "file", TraceLimits()))
+    running = asyncio.create_task(book.run())
+    for _ in range(2):
+        before = count("dropped")
+        book.keep(SCOPE, {"query": "q"})
+        await eventually(partial(has_counted, "dropped", before + 1))
+    assert not running.done()
+    await end_tasks([running])
+
+
+async def test_only_so_many_wait_whatever_the_shelf_does(shelf: FolderTraces) -> None:
+    book = TraceBook(shelf)
+    first, second, *_ = [book.keep(SCOPE, {"n": n}) for n in range(WAITING + 1)]
+    with pytest.raises(NotFound):
+        await book.read(SCOPE, first)
+    assert await book.read(SCOPE, second) == {"n": 1}

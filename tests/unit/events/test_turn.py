@@ -1,17 +1,21 @@
 """A turn is checked once, at the edge."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from lithify.events import TurnInput
+from lithify.events import TurnBatch, TurnInput
 from lithify.events.event import event_from_turn, turn_digest
 from lithify.events.turn import (
     MAX_CALLS,
+    MAX_FIELDS,
     MAX_MESSAGE_DEPTH,
+    MAX_MESSAGE_VALUES,
     MAX_META_BYTES,
     MAX_PARTS,
+    MAX_TEXT_BYTES,
     MAX_TEXT_CHARS,
     depth_of,
 )
@@ -52,15 +56,19 @@ def test_textual_parts_are_joined_by_line_breaks() -> None:
         ({"ts": -1}, "ts"),
         ({"ts": 10**15}, "ts"),
         ({"seq": -1}, "seq"),
-        ({"seq": 2**53}, "seq"),
+        ({"seq": 2**52}, "seq"),
         ({"meta": {"k": "x" * MAX_META_BYTES}}, "meta"),
         ({"meta": {"a": {"b": {"c": {"d": {"e": {"f": {"g": 1}}}}}}}}, "meta"),
+        ({"meta": {"a": nested(1_000)}}, "meta"),
+        ({"meta": {"a": "\ud800"}}, "meta"),
         ({"surprise": 1}, "surprise"),
         ({"text": None, "content": 5}, "content"),
         ({"text": None, "content": {"type": "text", "text": "x"}}, "content"),
         ({"text": None, "content": "x" * (MAX_TEXT_CHARS + 1)}, "content"),
         ({"text": None, "content": ["x"] * (MAX_PARTS + 1)}, "content"),
-        ({"text": None, "parts": [{"type": "text", "text": "x" * (MAX_TEXT_CHARS // 2)}] * 2}, "parts"),
+        ({"text": None, "parts": [[[]] * MAX_MESSAGE_VALUES]}, "parts"),
+        ({"text": None, "content": [{"type": "image", "data": [0] * MAX_MESSAGE_VALUES}]}, "content"),
+        ({"tool_calls": [{"input": [0] * MAX_MESSAGE_VALUES}]}, "tool_calls"),
         ({"text": None, "content": nested(MAX_MESSAGE_DEPTH + 1)}, "content"),
         ({"tool_calls": [{"a": nested(MAX_MESSAGE_DEPTH)}]}, "tool_calls"),
         ({"tool_calls": [{}] * (MAX_CALLS + 1)}, "tool_calls"),
@@ -70,6 +78,61 @@ def test_a_bad_field_is_named(change: dict[str, Any], field: str) -> None:
     with pytest.raises(ValidationError) as caught:
         TurnInput.model_validate(GOOD | change)
     assert caught.value.errors()[0]["loc"][0] == field
+
+
+def as_text(text: str) -> dict[str, Any]:
+    return {"text": text}
+
+
+def as_content(text: str) -> dict[str, Any]:
+    return {"text": None, "content": text}
+
+
+def in_parts(text: str) -> dict[str, Any]:
+    # A line break joins them.
+    half = len(text) // 2
+    return {"text": None, "parts": [{"type": "text", "text": text[:half]}, text[half + 1 :]]}
+
+
+def in_content(text: str) -> dict[str, Any]:
+    return {"text": None, "content": in_parts(text)["parts"]}
+
+
+def as_result(text: str) -> dict[str, Any]:
+    return {"text": None, "content": [{"type": "tool_result", "content": [{"type": "text", "text": text}]}]}
+
+
+def as_wrapped_result(text: str) -> dict[str, Any]:
+    return {"text": None, "parts": [{"toolResult": {"content": text}}]}
+
+
+@pytest.mark.parametrize("send", [as_text, as_content, in_parts, in_content, as_result, as_wrapped_result])
+@pytest.mark.parametrize(
+    ("letter", "most"), [("x", MAX_TEXT_CHARS), ("語", MAX_TEXT_CHARS), ("😀", MAX_TEXT_BYTES // 4 - 1)]
+)
+def test_one_size_law_holds_however_a_turn_is_sent(
+    send: Callable[[str], dict[str, Any]], letter: str, most: int
+) -> None:
+    change = send(letter * most)
+    [field] = [name for name in ("text", "parts", "content") if change.get(name) is not None]
+    # The line break between two parts stands for a letter.
+    longest = TurnInput.model_validate(GOOD | change).as_utterance().text
+    assert len(longest) == most
+    with pytest.raises(ValidationError) as caught:
+        TurnInput.model_validate(GOOD | send(letter * (most + 2)))
+    assert caught.value.errors()[0]["loc"][0] == field
+
+
+def test_a_call_beside_the_words_takes_none_of_their_room() -> None:
+    parts = ["x" * MAX_TEXT_CHARS, {"type": "tool_use", "name": "weather", "input": {}}]
+    assert len(TurnInput.model_validate(GOOD | {"text": None, "parts": parts}).as_utterance().text) == MAX_TEXT_CHARS
+
+
+@pytest.mark.parametrize("model", [TurnInput, TurnBatch])
+def test_a_flood_of_fields_is_one_error(model: type[BaseModel]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate({f"field{number}": 1 for number in range(MAX_FIELDS + 1)})
+    assert caught.value.error_count() == 1
 
 
 @pytest.mark.parametrize(

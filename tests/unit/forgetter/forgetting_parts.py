@@ -26,6 +26,7 @@ from lithify.store.reading import every_record
 from lithify.streams import Delivery, Producer, keys
 from lithify.streams.delivery import decode_all
 from lithify.streams.member import Member
+from lithify.traces import RedisTraces
 
 PARTITIONS: Final = 2
 GROUPS: Final = {"embed": keys.turns, "archive": keys.turns, "gate": keys.stored}
@@ -116,7 +117,8 @@ class World:
         return result
 
     def parts(self) -> Forgetter:
-        return Forgetter(self.store, self.redis, PARTITIONS, self.archive, lambda: 99_000, self.seal)
+        traces = RedisTraces(self.redis)
+        return Forgetter(self.store, self.redis, PARTITIONS, self.archive, lambda: 99_000, traces, self.seal)
 
     async def seal(self) -> None:
         self.writer.seal()

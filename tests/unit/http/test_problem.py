@@ -5,12 +5,15 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 from fastapi import APIRouter
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from lithify.errors import Conflict, Invalid, LithifyError, Unavailable
 from lithify.http import JsonRoute, NotFound, create_app
+from lithify.http.problem import MAX_DETAIL_CHARS
 
 LIMIT = 2048
+# As large as the largest body that is parsed.
+WIDE_LIMIT = 2**21
 FAILURES = {
     "missing": NotFound("no such x"),
     "conflict": Conflict("twice"),
@@ -23,6 +26,27 @@ FAILURES = {
 
 class Body(BaseModel):
     count: int
+
+
+class StrictBody(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+@pytest.fixture
+async def strict() -> AsyncIterator[httpx.AsyncClient]:
+    router = APIRouter(route_class=JsonRoute)
+
+    @router.post("/strict")
+    async def take(body: StrictBody) -> StrictBody:
+        return body
+
+    @router.get("/long")
+    async def fail(length: int) -> None:
+        raise Invalid("x" * length)
+
+    transport = httpx.ASGITransport(create_app("test", [router], WIDE_LIMIT), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+        yield http
 
 
 @pytest.fixture
@@ -93,3 +117,20 @@ async def test_unknown_paths_are_problems_too(client: httpx.AsyncClient) -> None
     response = await client.get("/nowhere")
     assert response.status_code == 404
     assert response.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{f"field{number}": 1 for number in range(90_000)}, {"😀" * 250_000: 1}, {"\u0000": 1, "\n" * 9_000: 2}],
+    ids=["many fields", "a long name", "control characters"],
+)
+async def test_a_refusal_stays_small_whatever_it_refuses(strict: httpx.AsyncClient, body: dict[str, int]) -> None:
+    response = await strict.post("/strict", json=body)
+    assert response.status_code == 422
+    assert len(response.content) < 16_384
+    told = response.json()
+    assert len(told["errors"]) + told.get("omitted_errors", 0) == len(body)
+
+
+async def test_a_long_reason_is_cut(strict: httpx.AsyncClient) -> None:
+    assert len((await strict.get("/long", params={"length": 100_000})).json()["detail"]) == MAX_DETAIL_CHARS

@@ -6,7 +6,8 @@ import pytest
 from lithify.embedding import HashEmbedder
 from lithify.errors import Invalid, Unavailable
 from lithify.indexing import embed_each, embed_tiers, lexical_vector, tier_names
-from lithify.memory.lexical.analyser import LexicalAnalyser
+from lithify.indexing.division import index_words
+from lithify.memory.lexical.analyser import MAX_TERMS, LexicalAnalyser
 from tests.unit.embedder.faulty_embedder import BAD, FaultyEmbedder
 
 TIERED = HashEmbedder(32, (8, 16, 32))
@@ -58,3 +59,10 @@ def test_the_words_of_a_text_are_its_lexical_vector() -> None:
     vector = lexical_vector("trams and boats", analyser)
     assert set(vector.indices) == set(analyser.query_vector("tram boat")[0])
     assert all(value > 0 for value in vector.values)
+
+
+def test_the_words_of_the_longest_turn_are_bounded() -> None:
+    words = [f"{number:05d}" for number in range(262_144 // 6)]
+    vector = index_words(" ".join(words), LexicalAnalyser(), said_at=None)
+    assert len(vector.indices) == len(vector.values) == MAX_TERMS
+    assert list(vector.indices) == sorted(set(vector.indices))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lithify.errors import Invalid, LithifyError, Misconfigured, Unavailable
+from lithify.errors import Doubtful, Invalid, LithifyError, Misconfigured, Unavailable
 from lithify.store.edge_collection import engine_errors
 
 
@@ -20,13 +20,15 @@ class PanicException(BaseException):
         (Exception("Vector dimension error: expected dim: 4, got 3"), Invalid),
         (Exception("failed to open WAL: Can't init WAL: Kind(WouldBlock)"), Misconfigured),
         (Exception("Service runtime error: No space left on device"), Unavailable),
-        (PanicException("WAL lock acquired"), Unavailable),
+        (Exception("Service internal error: index out of bounds"), Doubtful),
+        (PanicException("WAL lock acquired"), Doubtful),
     ],
     ids=str,
 )
 def test_a_failure_of_the_engine_is_judged(raised: BaseException, kind: type[LithifyError]) -> None:
-    with pytest.raises(kind), engine_errors(Path("vectors")):
+    with pytest.raises(LithifyError) as caught, engine_errors(Path("vectors")):
         raise raised
+    assert type(caught.value) is kind
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, Unavailable, ZeroDivisionError])

@@ -5,7 +5,7 @@ import pytest
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, AnyTenant, Event, TenantScope, encode_event
 from lithify.streams import LetterId, keys
-from lithify.streams.dead_letters import read_letter
+from lithify.streams.letter import read_letter
 from lithify.streams.progress import StreamId
 
 EVENT = Event("e1", "acme", "ada", "s", "user", "hello", ts=1)

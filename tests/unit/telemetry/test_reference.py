@@ -23,6 +23,9 @@ PROMISED = {
     "job_duration_seconds",
     "assemble_duration_seconds",
     "assemble_tokens",
+    "dead_letters_dropped_total",
+    "unreadable_records_total",
+    "traces_total",
     "build_info",
     "redis_up",
 }

@@ -34,7 +34,7 @@ async def wait_until_archived(redis: Redis, partitions: int, stall_s: float = ST
     Raises Unavailable when the archive workers have not come any further for stall_s.
     """
     with outages():
-        accepted = {stream: await _last_id(redis, stream) for stream in map(keys.turns, range(partitions))}
+        accepted = {stream: await _last_id(redis, stream) for stream in keys.turn_streams(partitions)}
         before: object = None
         moved_at = time.monotonic()
         while behind := await _behind(redis, accepted):

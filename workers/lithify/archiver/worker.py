@@ -16,6 +16,7 @@ from lithify.archive import ArchiveLine, Rotation, SegmentWriter, encode_line
 from lithify.errors import Unavailable
 from lithify.events import Clock
 from lithify.streams import Consumer, ConsumerSettings, Delivery, crash_point, keys
+from lithify.streams.delivery import accepted_id
 from lithify.streams.groups import ARCHIVE
 
 # Events that share one block and one fsync; larger blocks hardly gain speed or size any more (docs/archive.md).
@@ -82,7 +83,7 @@ def archive_consumer(
 
     Name it like the writer: a process that takes over the name takes over its unacknowledged events at once.
     """
-    streams = [keys.turns(partition) for partition in range(partitions)]
+    streams = keys.turn_streams(partitions)
     fitting = replace(limits, batch=BATCH, max_attempts=NEVER_DEAD)
     return Consumer(
         redis, streams=streams, group=ARCHIVE, name=name, handler=worker.handle, settings=fitting, clock=clock
@@ -95,5 +96,6 @@ def slot_name(worker_name: str | None) -> str:
 
 
 def make_line(delivery: Delivery) -> ArchiveLine:
+    """Makes the line of an event under the id it was accepted as: one that is sent again is no newer for it."""
     entry = delivery.entry
-    return encode_line(entry.stream, entry.stream_id, delivery.event.seq, entry.fields[b"event"])
+    return encode_line(entry.stream, accepted_id(entry) or entry.stream_id, delivery.event.seq, entry.fields[b"event"])

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redis.asyncio import Redis
 
-from lithify.compactor.records import summary_memory, summary_point
+from lithify.compactor.records import earliest_acceptance, summary_memory, summary_point
 from lithify.compactor.session import Session, SessionStates
 from lithify.embedding import Embedder
 from lithify.indexing import embed_tiers, lexical_vector
@@ -87,9 +87,11 @@ class Committer:
     def _make_record(self, summary: SummaryRecord) -> Record:
         """Embeds the text, so it is work for the executor."""
         [vectors] = embed_tiers([summary.text], self.embedder)
+        memory = summary_memory(self.session.key, summary, self.embedder.fingerprint)
+        accepted = earliest_acceptance(self.session.memories[turn_id] for turn_id in summary.source_ids)
         return Record(
             id=summary_point(self.session.key, summary.id, self._family),
-            payload=summary_memory(self.session.key, summary, self.embedder.fingerprint).payload(),
+            payload=replace(memory, accepted=accepted).payload(),
             vectors=vectors,
             lexical=lexical_vector(summary.text, self.analyser, int(summary.lineage.source_ts_max)),
         )

@@ -1,6 +1,6 @@
 """Converts summaries to store records, and stored records to what planning works with."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -57,6 +57,13 @@ def summary_memory(key: SessionKey, summary: SummaryRecord, fingerprint: str) ->
         decay_rate=summary.decay_rate,
         lineage=to_json(lineage),
     )
+
+
+def earliest_acceptance(turns: Iterable[MemoryRecord]) -> int | None:
+    """Returns when the first of the turns was accepted; None if that is not known of each, as in old releases."""
+    moments = [turn.accepted for turn in turns]
+    known = [moment for moment in moments if moment is not None]
+    return min(known) if known and len(known) == len(moments) else None
 
 
 def summary_from_memory(memory: MemoryRecord) -> SummaryRecord:

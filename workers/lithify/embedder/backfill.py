@@ -12,6 +12,7 @@ from lithify.embedding import Embedder, Manifest
 from lithify.errors import Invalid
 from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.events.event import FIELDS
+from lithify.forgetting import announce_again
 from lithify.indexing import TextVectors, embed_each
 from lithify.indexing.division import CUT_KINDS, embed_leniently, embed_wholes
 from lithify.jobs import JobContext
@@ -19,7 +20,7 @@ from lithify.memory.vectors.cascade import Cascade, Restore, plan_backfill
 from lithify.memory.vectors.tiers import FULL_TIER, MISSING_TIERS
 from lithify.store import Record, Vector, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
-from lithify.streams import Receipts, crash_point, publish_again
+from lithify.streams import Receipts, crash_point
 
 JOB: Final = "backfill"
 # One call of the model; small enough that a killed job repeats little.
@@ -150,7 +151,7 @@ async def write_repairs(parts: BackfillParts, repairs: Repairs) -> None:
     fields: Mapping[str, str | int] = {"error": "", "backfilled_at": parts.clock()}
     await Receipts(parts.redis).mark_all((turn.payload["tenant"], turn.payload["event_id"], fields) for turn in turns)
     # The gate has passed over them.
-    await publish_again(parts.redis, parts.partitions, map(event_of, turns))
+    await announce_again(parts.redis, parts.partitions, map(event_of, turns))
 
 
 def event_of(turn: Record) -> Event:

@@ -110,4 +110,5 @@ def turn_memory(event: Event, fingerprint: str) -> MemoryRecord:
         embedding=fingerprint,
         position=None if event.seq is None else position_of(event.user, event.session, event.seq),
         divided=is_divided(event.text) or None,
+        accepted=event.accepted,
     )

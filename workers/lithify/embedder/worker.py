@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import not_
 from typing import Final
@@ -13,16 +13,28 @@ import structlog
 from redis.asyncio import Redis
 
 from lithify.batching import batched_by_weight
-from lithify.embedder.records import make_records_leniently, turn_id, why_ignored
+from lithify.embedder.known_turns import (
+    MadeTurn,
+    claim_known,
+    is_current,
+    is_moved,
+    is_older,
+    keep_place,
+    read_known,
+    write_turns,
+)
+from lithify.embedder.records import bare_record, make_records_leniently, turn_id, why_ignored
 from lithify.embedding import Embedder
 from lithify.events import EVERY_TENANT, Clock, Event
 from lithify.forgetting import are_forgotten
 from lithify.memory.lexical.analyser import LexicalAnalyser
-from lithify.store import VectorStore, Where
+from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION
-from lithify.store.pieces import upsert_with_pieces, where_pieces
+from lithify.store.pieces import where_pieces
+from lithify.store.renewal import accepted_at, accepted_before
 from lithify.streams import Delivery, Receipts, crash_point, publish_stored
 from lithify.streams.receipts import Mark
+from lithify.streams.tail import drop_from_tails
 from lithify.telemetry.metrics import ACCEPT_TO_SEARCHABLE
 from lithify.telemetry.trace_context import trace_id_of
 
@@ -99,9 +111,14 @@ class EmbeddingWorker:
                 ignored.append(receipt_mark(delivery.event, {"ignored": reason}))
             else:
                 kept.append(delivery)
-        errors = await self._store_all([delivery.event for delivery in kept])
+        events = {self._id(delivery.event): delivery.event for delivery in kept}
+        known = await claim_known(self.store, events, await self._end_former_lives(events))
+        errors = await self._store_all([delivery.event for delivery in kept], known)
         crash_point("after_upsert")
         await self._take_back([delivery.event for delivery in kept])
+        await self._revive([delivery.event for delivery in kept], known)
+        # Said long ago and accepted anew: only now it shows that these are not the newest turns of their sessions.
+        await drop_from_tails(self.redis, [one for one in kept if is_moved(one.event, known.get(self._id(one.event)))])
         await publish_stored(self.redis, kept)
         crash_point("after_publish")
         now = self.clock()
@@ -113,34 +130,75 @@ class EmbeddingWorker:
         await Receipts(self.redis).mark_all([*stored, *ignored])
         self.lateness.note(kept, now)
 
-    async def _store_all(self, events: Sequence[Event]) -> list[str | None]:
+    async def _store_all(self, events: Sequence[Event], known: Mapping[str, Record]) -> list[str | None]:
         """Writes the events' records and returns, for each event, why it could not be embedded."""
-        parts = batched_by_weight(events, lambda event: len(event.text), MAX_CHARS)
-        return [error for part in parts for error in await self._store(part)]
+        # Of several acceptances of one event the last counts.
+        newest = {self._id(event): event for event in events}
+        placed = [keep_place(event, known.get(id_)) for id_, event in newest.items()]
+        missing = [event for event in placed if not self._is_stored(event, known)]
+        errors: dict[str, str | None] = {}
+        for part in batched_by_weight(missing, lambda event: len(event.text), MAX_CHARS):
+            errors |= await self._store(part, known)
+        return [errors.get(self._id(event)) for event in events]
 
-    async def _store(self, events: Sequence[Event]) -> list[str | None]:
+    def _is_stored(self, event: Event, known: Mapping[str, Record]) -> bool:
+        found = known.get(self._id(event))
+        return found is not None and is_current(bare_record(event, self.embedder), found)
+
+    async def _store(self, events: Sequence[Event], known: Mapping[str, Record]) -> dict[str, str | None]:
         loop = asyncio.get_running_loop()
         made = await loop.run_in_executor(self.executor, make_records_leniently, events, self.embedder, self.analyser)
         crash_point("after_embed")
-        records = [record for own, _ in made for record in own]
-        # One write for all tenants of the batch, not one sync to disk for each; every record carries its own tenant.
-        await upsert_with_pieces(self.store, EVERY_TENANT, COLLECTION, records)
-        errors = [error for _, error in made]
-        if failed := len(errors) - errors.count(None):
+        turns = [MadeTurn(records, known.get(records[-1].id)) for records, _ in made]
+        await write_turns(self.store, turns)
+        errors = {turn.id: error for turn, (_, error) in zip(turns, made, strict=True)}
+        if failed := sum(error is not None for error in errors.values()):
             log.error("turns_stored_without_vectors", failed=failed, batch=len(errors))
         return errors
+
+    def _id(self, event: Event) -> str:
+        return turn_id(event, self.embedder.manifest.family)
 
     async def _drop_forgotten(self, deliveries: Sequence[Delivery]) -> list[Delivery]:
         forgotten = await are_forgotten(self.redis, [delivery.event for delivery in deliveries])
         return list(compress(deliveries, map(not_, forgotten)))
 
+    async def _end_former_lives(self, events: Mapping[str, Event]) -> dict[str, Record]:
+        """Returns the stored turns of events, without those that are being forgotten and are said again.
+
+        These go at once: what was accepted anew has a place and a time of its own.
+        """
+        known = await read_known(self.store, events)
+        former = self._find_former(events.values(), known)
+        for event in compress(former, await are_forgotten(self.redis, former) if former else ()):
+            turn = self._id(event)
+            for where in (where_pieces([turn]), Where().ids([turn])):
+                await self.store.delete(EVERY_TENANT, COLLECTION, accepted_before(where, event.accepted))
+            del known[turn]
+        return known
+
+    def _find_former(self, events: Iterable[Event], known: Mapping[str, Record]) -> list[Event]:
+        """Returns events as they were accepted when their stored turns were, if that was earlier."""
+        return [
+            replace(event, accepted=accepted_at(found))
+            for event in events
+            if (found := known.get(self._id(event))) and is_older(found, event)
+        ]
+
+    async def _revive(self, events: Sequence[Event], known: Mapping[str, Record]) -> None:
+        """Makes turns active that took over the state of a former one which was forgotten: its summary is gone, too."""
+        former = self._find_former(events, known)
+        turns = [self._id(event) for event in compress(former, await are_forgotten(self.redis, former))]
+        changes = {"active": True, "compacted_into": None}
+        for where in (where_pieces(turns), Where().ids(turns)) if turns else ():
+            await self.store.set_payload(EVERY_TENANT, COLLECTION, where, changes)
+
     async def _take_back(self, events: Sequence[Event]) -> None:
         """Deletes what was forgotten while it was embedded, above all if this process had slept meanwhile."""
-        gone = compress(events, await are_forgotten(self.redis, events))
-        family = self.embedder.manifest.family
-        if turns := [turn_id(event, family) for event in gone]:
-            await self.store.delete(EVERY_TENANT, COLLECTION, where_pieces(turns))
-            await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(turns))
+        for event in compress(events, await are_forgotten(self.redis, events)):
+            turn = self._id(event)
+            for where in (where_pieces([turn]), Where().ids([turn])):
+                await self.store.delete(EVERY_TENANT, COLLECTION, accepted_before(where, event.accepted))
 
 
 def log_traced(events: Iterable[Event]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from redis.asyncio import Redis
 
-from lithify.archive import whole_archive
+from lithify.archive import exclude_copies
 from lithify.events import TenantScope
 from lithify.events.scope import SHARED
 from lithify.forgetter.place import ForgettingRun
@@ -18,6 +18,7 @@ from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES
 from lithify.store.pieces import is_piece
 from lithify.store.reading import every_record
+from lithify.store.renewal import ACCEPTED, accepted_before
 from lithify.streams import Receipts, crash_point, keys
 from lithify.streams.generations import bump, durable_subject
 from lithify.streams.outage import outages
@@ -28,6 +29,12 @@ AUTHORED = "authored"
 SUMMARY = "summary"
 
 PAGE: Final = 256
+
+
+async def memory_collections(store: VectorStore) -> list[str]:
+    """Returns the collections that hold memories: the present one, and what a rebuild or re-embedding made or kept."""
+    names = [spec.name for spec in await store.collections()]
+    return [name for name in names if name == COLLECTION or name.startswith(f"{COLLECTION}-")]
 
 
 def target_condition(target: Target) -> Where:
@@ -83,8 +90,8 @@ class Records:
 
     async def clear(self, run: ForgettingRun) -> int:
         removed = 0
-        with whole_archive(self.archive):
-            for collection in await self._collection_names():
+        async with exclude_copies(self.archive, self.redis):
+            for collection in await memory_collections(self.store):
                 async for doomed in self._find_doomed(run, collection):
                     await self._forget(run, collection, doomed)
                     crash_point("forget_page")
@@ -95,26 +102,21 @@ class Records:
 
     async def count_left(self, run: ForgettingRun) -> int:
         found = 0
-        for collection in await self._collection_names():
+        for collection in await memory_collections(self.store):
             found += sum([len(doomed.ids) async for doomed in self._find_doomed(run, collection)])
             if run.target.events:
                 where = Where().equals("kind", SUMMARY).any_of("source_ids", run.target.events)
-                found += await self.store.count(run.target.scope, collection, where)
+                found += await self.store.count(run.target.scope, collection, accepted_before(where, run.before_ms))
         return found
-
-    async def _collection_names(self) -> list[str]:
-        names = [spec.name for spec in await self.store.collections()]
-        return [name for name in names if name == COLLECTION or name.startswith(f"{COLLECTION}-")]
 
     async def _find_doomed(self, run: ForgettingRun, collection: str) -> AsyncIterator[Doomed]:
         async for page in self._pages(run, collection):
-            said = {str(event) for record in page if (event := record.payload.get("event_id"))}
-            covered = {source for record in page for source in source_ids(record)}
-            events = await run.find_doomed_ids(said | covered)
-            doomed = [record for record in page if is_doomed(record, run.target.name, events)]
+            untold = [record for record in page if ACCEPTED not in record.payload]
+            old = await run.find_doomed_ids({event for record in untold for event in events_of(record)})
+            doomed = [record for record in page if is_doomed(record, run, old)]
             if doomed:
-                summaries = await self._find_summaries(run, collection, doomed, events)
-                yield Doomed(doomed, summaries, events & said)
+                events = {event for record in doomed for event in said_by(record)}
+                yield Doomed(doomed, await self._find_summaries(run, collection, doomed, events), events)
 
     async def _pages(self, run: ForgettingRun, collection: str) -> AsyncIterator[list[Record]]:
         after: str | None = None
@@ -130,9 +132,7 @@ class Records:
     async def _find_summaries(
         self, run: ForgettingRun, collection: str, doomed: Sequence[Record], events: Collection[str]
     ) -> list[Record]:
-        """Finds summaries that go along in the sessions of the turns; those of whole sessions are met by themselves."""
-        if run.target.is_whole_session:
-            return []
+        """Finds summaries that go along in the sessions of the turns."""
         found: list[Record] = []
         for user, session in {(r.payload["user"], s) for r in doomed if (s := r.payload.get("session"))}:
             scope = TenantScope(run.target.tenant, user)
@@ -145,25 +145,36 @@ class Records:
         """Deletes records, the derived ones before their origins: a crash must leave the way to the former."""
         pieces = [record for record in doomed.records if is_piece(record)]
         origins = [record for record in doomed.records if not is_piece(record)]
-        await self._reactivate(run, collection, doomed)
+        await self._reactivate(run, collection, doomed, without=doomed.ids)
         await self._remove_mentions(run, collection, doomed)
         # Before the deletion: a crash in between finds what is doomed again.
         await restore_outdated(self.store, run.target.scope, doomed.ids, collection)
         await run.drop_receipts(doomed.events)
         for user in doomed.owners:
             await drop_use_counts(self.redis, run.target.tenant, user, doomed.ids)
-        for records in filter(None, (doomed.summaries, pieces, origins)):
-            where = Where().ids([record.id for record in records])
+        if doomed.summaries:
+            # Also such as were made of later turns, with a forgotten one at hand.
+            where = Where().ids([record.id for record in doomed.summaries])
             await self.store.delete(run.target.scope, collection, where)
+        for records in filter(None, (pieces, origins)):
+            # What was accepted anew and written since it was read stays.
+            where = accepted_before(Where().ids([record.id for record in records]), run.before_ms)
+            await self.store.delete(run.target.scope, collection, where)
+        await self._reactivate(run, collection, doomed)
         for user in doomed.owners:
             await bump(self.redis, run.target.tenant, durable_subject(user))
 
-    async def _reactivate(self, run: ForgettingRun, collection: str, doomed: Doomed) -> None:
-        """Makes turns that stay active again where their summary goes."""
+    async def _reactivate(
+        self, run: ForgettingRun, collection: str, doomed: Doomed, without: Collection[str] = ()
+    ) -> None:
+        """Makes turns that stay active again where their summary goes: before that, and once more when it is gone.
+
+        Only afterwards it is certain which stay: one may have been accepted anew since it was read.
+        """
         gone = {r.id for r in (*doomed.records, *doomed.summaries) if r.payload.get("kind") == SUMMARY}
         if not gone:
             return
-        kept = Where().any_of("compacted_into", gone).without_ids(doomed.ids)
+        kept = Where().any_of("compacted_into", gone).without_ids(without)
         found = every_record(self.store, run.target.scope, collection, kept & WITHOUT_PIECES)
         turns = [record async for record in found]
         await self.store.set_payload(run.target.scope, collection, kept, {"active": True, "compacted_into": None})
@@ -182,12 +193,29 @@ class Records:
                 await self.store.set_payload(scope, collection, Where().ids([memory.id]), {"mentions": rest})
 
 
-def is_doomed(record: Record, named: str, events: Collection[str]) -> bool:
-    """Tells whether a targeted record goes: all but what was said, or made of what was said, after the request."""
-    if record.payload.get("kind") == SUMMARY:
-        return record.id == named or not source_ids(record).isdisjoint(events)
+def is_doomed(record: Record, run: ForgettingRun, old: Collection[str]) -> bool:
+    """Tells whether a targeted record goes: all but what was said, or made of what was said, after the request.
+
+    `old` are the events accepted before it, of records that do not say so themselves.
+    """
+    accepted = record.payload.get(ACCEPTED)
+    if accepted is not None:
+        return int(accepted) <= run.before_ms
+    if record.payload.get("kind") == SUMMARY and record.id == run.target.name:
+        return True
+    events = events_of(record)
+    return not events or not events.isdisjoint(old)
+
+
+def said_by(record: Record) -> set[str]:
+    """Returns the event that a record repeats, if it does."""
     event = record.payload.get("event_id")
-    return event is None or event in events
+    return {str(event)} if event else set()
+
+
+def events_of(record: Record) -> set[str]:
+    """Returns the events whose words a record has: its own, or those a summary covers."""
+    return said_by(record) | source_ids(record)
 
 
 def find_covering(summaries: Sequence[Record], events: Collection[str], ids: Collection[str] = ()) -> list[Record]:

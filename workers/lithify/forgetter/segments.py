@@ -1,7 +1,7 @@
 """The archive: lines on disk, from which a rebuild would bring everything back."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,9 @@ Seal = Callable[[], Awaitable[None]]
 
 @dataclass(slots=True)
 class Survey:
-    """`later` are events of the target that came after the request; `damaged` says that nobody knows all of it."""
+    """`events` are those of the `lines` that are to go; `damaged` says that nobody knows all of it."""
 
-    doomed: set[str] = field(default_factory=set)
-    later: set[str] = field(default_factory=set)
+    events: set[str] = field(default_factory=set)
     lines: int = 0
     damaged: bool = False
 
@@ -38,10 +37,10 @@ class Segments:
         if self.seal is not None:
             await self.seal()
         found = await self._survey(run)
-        await run.drop_receipts(found.doomed)
+        await run.drop_receipts(found.events)
         if not found.lines and not found.damaged:
             return 0
-        keep = partial(is_kept, run.target, found.later)
+        keep = partial(is_kept, run.target, run.before_ms)
         return (await asyncio.to_thread(rewrite, self.archive, keep)).removed
 
     async def count_left(self, run: ForgettingRun) -> int:
@@ -52,20 +51,17 @@ class Segments:
 
 
 def survey(archive: Path, target: Target, before_ms: int) -> Survey:
-    """Reads everything there is, the open segments too, and returns what of it the target means."""
+    """Reads everything there is, the open segments too, and returns what of it is to go."""
     found = Survey()
     findings = Findings()
     for archived in read_archive(archive, findings):
-        if not target.covers(archived.event):
-            continue
-        if archived.stream_id.ms > before_ms:
-            found.later.add(archived.event.event_id)
-        else:
-            found.doomed.add(archived.event.event_id)
+        if not is_kept(target, before_ms, archived.event):
+            found.events.add(archived.event.event_id)
             found.lines += 1
     found.damaged = bool(findings.damage)
     return found
 
 
-def is_kept(target: Target, later: Container[str], event: Event) -> bool:
-    return not target.covers(event) or event.event_id in later
+def is_kept(target: Target, before_ms: int, event: Event) -> bool:
+    """Tells whether a line stays: each is judged by when it was accepted, for an event may have been so twice."""
+    return not target.covers(event) or (event.accepted or 0) > before_ms

@@ -1,6 +1,6 @@
 """What Redis knows of sessions: their newest turns, positions, state of compaction and last activity."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
@@ -65,9 +65,9 @@ class Sessions:
         with outages():
             reply = self.redis.lrange(self._key_of(keys.tail, key), 0, -1)
             entries = [*map(read_entry, await cast("Awaitable[list[bytes]]", reply))]
-        readable = [entry for entry in entries if entry and run.target.covers(entry.event)]
-        doomed = await run.find_doomed_events([entry.event for entry in readable])
-        return [entry for entry in readable if entry.event.event_id in doomed]
+        meant = [entry for entry in entries if entry and run.target.covers(entry.event)]
+        later = await run.read_later(entry.event.event_id for entry in meant)
+        return select_doomed(meant, {name: last.seq for name, last in later.items()})
 
     async def _untail(self, run: ForgettingRun, key: SessionKey, entries: list[bytes]) -> None:
         names = [self._key_of(keys.tail, key), self._key_of(keys.session_seq, key)]
@@ -105,6 +105,17 @@ class Sessions:
 
     def _key_of(self, make: Callable[[int, str, str, str], str], key: SessionKey) -> str:
         return make(keys.partition_of(key.tenant, key.session, self.partitions), key.tenant, key.user, key.session)
+
+
+def select_doomed(entries: Sequence[TailEntry], later: Mapping[str, int]) -> list[TailEntry]:
+    """Returns what goes of a tail: all but the last entry of each event that was accepted `later`, at that position.
+
+    The same event may stand there twice, as it was before and as it was sent again. Two entries that are the same byte
+    for byte stay both: the later one says all the earlier one did.
+    """
+    last = {entry.event.event_id: entry for entry in entries if later.get(entry.event.event_id) == entry.event.seq}
+    kept = {entry.raw for entry in last.values()}
+    return [entry for entry in entries if entry.raw not in kept]
 
 
 def read_entry(raw: bytes) -> TailEntry | None:

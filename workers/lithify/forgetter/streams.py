@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final, cast
 
 from redis.asyncio import Redis
@@ -41,7 +42,7 @@ class Backlog:
         return sum([len(found) for stream in self._streams() async for found in self._find_doomed(run, stream)])
 
     def _streams(self) -> list[str]:
-        return [make(partition) for make in (keys.turns, keys.stored) for partition in range(self.partitions)]
+        return [*keys.turn_streams(self.partitions), *map(keys.stored, range(self.partitions))]
 
     async def _clear(self, run: ForgettingRun, stream: str) -> int:
         removed = 0
@@ -71,9 +72,7 @@ class Backlog:
     async def _find_doomed(self, run: ForgettingRun, stream: str) -> AsyncIterator[list[Delivery]]:
         async for page in self._pages(stream):
             readable, _ = decode_all(page)
-            doomed = await run.find_doomed_events([delivery.event for delivery in readable])
-            found = [d for d in readable if d.event.event_id in doomed and run.target.covers(d.event)]
-            if found:
+            if found := [*compress(readable, await run.are_doomed([delivery.event for delivery in readable]))]:
                 yield found
 
     async def _pages(self, stream: str) -> AsyncIterator[list[StreamEntry]]:
@@ -108,8 +107,8 @@ class Letters:
     async def _find_doomed(self, run: ForgettingRun) -> AsyncIterator[list[Letter]]:
         last: LetterId | None = None
         while page := await self.dead_letters.newest(run.target.scope, LETTERS_PAGE, last):
-            meant = [letter for letter in page if letter.event and run.target.covers(letter.event)]
-            doomed = await run.find_doomed_events([letter.event for letter in meant if letter.event])
-            if found := [letter for letter in meant if letter.event and letter.event.event_id in doomed]:
+            events = {letter.id: letter.event for letter in page if letter.event}
+            doomed = {*compress(events, await run.are_doomed([*events.values()]))}
+            if found := [letter for letter in page if letter.id in doomed]:
                 yield found
             last = page[-1].id

@@ -36,8 +36,11 @@ class GatedTurn:
 
     @property
     def makes_memory(self) -> bool:
-        """Tells whether a memory has to be written. One that is there is left alone: it may be mentioned by now."""
-        return self.memory_id == self.turn.memory_id and self.turn.own is None
+        """Tells whether a memory may have to be written. One that is there is left alone: it may be mentioned by now.
+
+        One of an earlier acceptance may be forgotten just now.
+        """
+        return self.memory_id == self.turn.memory_id and (self.turn.own is None or self.turn.is_accepted_anew)
 
     @property
     def is_recorded(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lithify.events import Event, TenantScope
 from lithify.memory.vectors.tiers import FULL_TIER
 from lithify.store import Record, Vector, point_id
+from lithify.store.renewal import accepted_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,15 @@ class StoredTurn:
     @property
     def ts(self) -> int:
         return int(self.record.payload["ts"])
+
+    @property
+    def accepted(self) -> int:
+        return accepted_at(self.record)
+
+    @property
+    def is_accepted_anew(self) -> bool:
+        """Tells whether the memory that is there stems from an earlier acceptance of the turn."""
+        return self.own is not None and accepted_at(self.own) < self.accepted
 
     @property
     def has_vector(self) -> bool:

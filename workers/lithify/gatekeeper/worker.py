@@ -21,6 +21,7 @@ from lithify.memory.guidance import is_standing_instruction
 from lithify.store import LEXICAL, TIER_NAMES, VectorStore, Where
 from lithify.store.guidance_record import guidance_id, make_guidance
 from lithify.store.memory_record import COLLECTION
+from lithify.store.renewal import accepted_before, renew_same, where_earlier
 from lithify.streams import Delivery, Receipts, crash_point
 from lithify.streams.generations import bump, durable_subject
 from lithify.streams.receipts import Mark
@@ -123,9 +124,12 @@ class GateWorker:
         await self.store.set_payloads(EVERY_TENANT, COLLECTION, fresh)
 
     async def _promote(self, gated: Sequence[GatedTurn]) -> None:
+        anew = [one.turn for one in gated if one.turn.is_accepted_anew]
+        await renew_same(self.store, {turn.memory_id: turn.record for turn in anew}, [turn.own for turn in anew])
         made = [one.durable_record() for one in gated if one.makes_memory]
         if made:
-            await self.store.upsert(EVERY_TENANT, COLLECTION, made)
+            # One that another worker has made meanwhile is left alone: it may be mentioned by now.
+            await self.store.upsert(EVERY_TENANT, COLLECTION, made, replacing=where_earlier(made))
         joining: defaultdict[str, list[StoredTurn]] = defaultdict(list)
         for one in gated:
             if one.joins is not None:
@@ -138,7 +142,10 @@ class GateWorker:
         if not standing:
             return
         records = [make_guidance(turn.record, self.family) for turn in standing]
-        await self.store.upsert(EVERY_TENANT, COLLECTION, records)
+        known = await self.store.fetch(EVERY_TENANT, COLLECTION, [record.id for record in records])
+        await renew_same(self.store, {record.id: record for record in records}, known)
+        # Those that are there may be outdated by now, which a repeated delivery must not undo.
+        await self.store.upsert(EVERY_TENANT, COLLECTION, records, replacing=where_earlier(records))
         for tenant, user in {turn.owner for turn in standing}:
             await bump(self.redis, tenant, durable_subject(user))
 
@@ -160,14 +167,9 @@ class GateWorker:
 
     async def _take_back(self, events: Sequence[Event]) -> None:
         """Deletes what was forgotten while it was gated, above all if this process had slept meanwhile."""
-        gone = compress(events, await are_forgotten(self.redis, events))
-        made = [
-            name
-            for event in gone
-            for name in (memory_id(event, self.family), guidance_id(event.tenant, event.event_id, self.family))
-        ]
-        if made:
-            await self.store.delete(EVERY_TENANT, COLLECTION, Where().ids(made))
+        for event in compress(events, await are_forgotten(self.redis, events)):
+            made = (memory_id(event, self.family), guidance_id(event.tenant, event.event_id, self.family))
+            await self.store.delete(EVERY_TENANT, COLLECTION, accepted_before(Where().ids(made), event.accepted))
 
     async def _report(self, gated: Sequence[GatedTurn]) -> None:
         for tenant, user in {one.turn.owner for one in gated if one.memory_id}:

@@ -6,20 +6,19 @@ from typing import Any, Final, Self
 
 import numpy as np
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from lithify.assembly.library.import_law import check_record
 from lithify.events import TenantScope
-from lithify.events.turn import MAX_TS_MS
+from lithify.events.turn import MAX_TS_MS, Text
 from lithify.store import TIER_NAMES, Record, Vector, VectorStore, point_id
-from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES, MemoryRecord
+from lithify.store.memory_record import COLLECTION, WITHOUT_PIECES
 from lithify.store.migration import NATURAL_KEYS, linked_ids
 
 # What people look for comes first; the rest follows by name.
 FIRST: Final = ("kind", "tenant", "user", "session", "event_id", "role", "ts", "text", "active")
 PAGE: Final = 256
 REQUIRED: Final = ("kind", "user", "text", "ts")
-
-_MEMORY: Final = TypeAdapter(MemoryRecord)
 
 
 class Link(BaseModel):
@@ -43,25 +42,22 @@ class Link(BaseModel):
 
 
 class ExportedRecord(BaseModel):
-    """One line of an export. Everything but these fields is the record's payload and is kept as it is."""
+    """One line of an export. Everything but these fields is the record's payload, of which known ones are checked."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", strict=True)
 
     id: str = Field(max_length=64)
     kind: str = Field(min_length=1, max_length=64)
     user: str = Field(max_length=256, description="Empty for what belongs to all users of the tenant.")
-    text: str
+    text: Text
     ts: int = Field(ge=0, le=MAX_TS_MS)
     links: dict[str, Link] = Field(default_factory=dict, description="What ids in the payload stand for.")
     vectors: dict[str, list[float]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _is_a_memory(self) -> Self:
-        try:
-            _MEMORY.validate_python({"tenant": "", **self.payload()})
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        checked = check_record(self.payload())
+        self.__pydantic_extra__ = {name: value for name, value in checked.items() if name not in REQUIRED}
         return self
 
     def payload(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from lithify.forgetting import (
     read_forgetting,
     read_present_moment,
     request_forgetting,
+    wait_past,
 )
 from lithify.http import JsonRoute, NotFound
 from lithify.http.authorization import Access
@@ -49,6 +50,8 @@ class ForgettingService:
         """Begins a forgetting: what is accepted from now on lives, what was before goes, even if we end here."""
         moment = await read_present_moment(self.redis, self.partitions)
         ticket = await request_forgetting(self.jobs, target, moment)
+        # Whoever has our answer and sends something sends it later than that, however quick they are.
+        await wait_past(self.redis, moment)
         return await self._wait_for_end(target.tenant, ticket.job_id, self.wait_limit_ms if wait else 0)
 
     async def read(self, tenant: str, forgetting_id: str) -> Forgetting:
@@ -80,6 +83,7 @@ class ForgettingView(BaseModel):
     status: str = Field(description="queued, started, scheduled (for another attempt), finished or failed.")
     receipt: Any = Field(None, description="What was removed from each place, once that is done and verified.")
     error: str | None = Field(None, description="Why it was given up.")
+    attempts: int = Field(0, description="How often it was begun; what keeps it from its end is tried again.")
 
 
 @dataclass(frozen=True, slots=True)

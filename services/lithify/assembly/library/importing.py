@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from redis.asyncio import Redis
 
 from lithify.assembly.library.export import ExportedRecord
 from lithify.embedding import Embedder
 from lithify.events import TenantScope
+from lithify.forgetting import read_present_moment
 from lithify.indexing import TextVectors, attach_vectors, embed_each, lexical_vector, tier_names
 from lithify.indexing.division import (
     CUT_KINDS,
@@ -22,14 +23,16 @@ from lithify.indexing.division import (
 )
 from lithify.memory.lexical.analyser import LexicalAnalyser
 from lithify.store import Record, VectorStore
-from lithify.store.memory_record import COLLECTION, PIECE
+from lithify.store.memory_record import COLLECTION, PIECE, position_of
 from lithify.store.migration import id_in_family, migrate_payload
 from lithify.store.pieces import upsert_with_pieces
+from lithify.store.renewal import ACCEPTED, accepted_at
 from lithify.streams import Retention, keys, script
 from lithify.streams.generations import AUTHORED, bump, durable_subject
 from lithify.streams.outage import outages
 
 FINGERPRINT: Final = "embedding"
+POSITION: Final = "position"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Importer:
         wholes = [line for line in lines if line.kind != PIECE]
         loop = asyncio.get_running_loop()
         records, embedded = await loop.run_in_executor(self.executor, self._make_records, scope.tenant, wholes)
+        records = bound_acceptance(records, await read_present_moment(self.redis, self.partitions))
         await upsert_with_pieces(self.store, scope, COLLECTION, records)
         await self._advance_sequences(scope.tenant, records)
         await self._bump_generations(scope.tenant, records)
@@ -85,7 +89,7 @@ class Importer:
         family = self.embedder.manifest.family
         record = Record(line.id, line.payload() | {"tenant": tenant}, line.tiers())
         links = {id_: link.id_in(tenant, family) for id_, link in line.links.items()}
-        payload = migrate_payload(record, links, self.embedder.fingerprint)
+        payload = place_record(migrate_payload(record, links, self.embedder.fingerprint))
         return replace(record, id=id_in_family(record, family), payload=payload)
 
     def _complete(self, record: Record, indexed: IndexedText | None) -> list[Record]:
@@ -118,6 +122,22 @@ class Importer:
             await bump(self.redis, tenant, durable_subject(user))
         if any(record.payload["kind"] == "authored" for record in records):
             await bump(self.redis, tenant, AUTHORED)
+
+
+def place_record(payload: dict[str, Any]) -> dict[str, Any]:
+    """Returns the payload with the position that follows from its place in the session, whatever it says itself."""
+    placed = {name: value for name, value in payload.items() if name != POSITION}
+    if payload["kind"] != "turn" or payload.get("seq") is None:
+        return placed
+    return {**placed, POSITION: position_of(payload["user"], payload["session"], payload["seq"])}
+
+
+def bound_acceptance(records: Sequence[Record], now_ms: int) -> list[Record]:
+    """Returns the records as accepted now at the latest: one of the future would outlive every forgetting."""
+    return [
+        replace(record, payload={**record.payload, ACCEPTED: now_ms}) if accepted_at(record) > now_ms else record
+        for record in records
+    ]
 
 
 def said_at(record: Record) -> int | None:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from redis.asyncio import Redis
@@ -24,7 +24,9 @@ from lithify.memory.tokens import estimate_tokens
 from lithify.store import Record, VectorStore, point_id
 from lithify.store.memory_record import COLLECTION, EXPLICIT, PIECE, MemoryRecord
 from lithify.store.records import join_parts
+from lithify.store.renewal import renew_acceptance
 from lithify.streams.generations import bump, durable_subject
+from lithify.streams.outage import outages
 from lithify.supersession import find_replaced, mark_outdated, replace_memory
 
 # As settled as a promoted turn can be (spec 01 §5): somebody decided that it is worth remembering.
@@ -49,13 +51,17 @@ class Memories:
 
     async def write(self, scope: TenantScope, wanted: MemoryInput) -> MemoryWritten:
         """Writes a memory, searchable on return; the same twice is written once. Raises Conflict for another text."""
-        memory = self._make_memory(scope, wanted)
+        memory = replace(self._make_memory(scope, wanted), accepted=await self._read_moment())
         event_id = memory.event_id or ""
         record_id = point_id(scope.tenant, memory.kind, event_id, self.embedder.manifest.family)
         known = await self.store.fetch(scope, COLLECTION, [record_id])
         older = await self._read_replaced(scope, memory)
         if known:
             check_same_memory(memory, MemoryRecord.from_payload(known[0].payload))
+            # A forgetting of before leaves it alone from here on; what it was quicker with is written anew.
+            await renew_acceptance(self.store, {record_id: memory.accepted or 0})
+            known = await self.store.fetch(scope, COLLECTION, [record_id])
+        if known:
             # The first try may have ended before this.
             await self._replace(scope, known[0], older)
             return MemoryWritten(id=record_id, event_id=event_id, status="duplicate")
@@ -67,6 +73,12 @@ class Memories:
         await self._replace(scope, record, older)
         await bump(self.redis, scope.tenant, durable_subject(memory.user))
         return MemoryWritten(id=record_id, event_id=event_id, status="stored")
+
+    async def _read_moment(self) -> int:
+        """Reads Redis's clock, by which forgetting tells what came later. Raises Unavailable if it is away."""
+        with outages():
+            seconds, micros = await self.redis.time()
+        return int(seconds) * 1000 + int(micros) // 1000
 
     async def _replace(self, scope: TenantScope, newer: Record, older: Record | None) -> None:
         if older is not None:

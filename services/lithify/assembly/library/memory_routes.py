@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from lithify.access import KeyScope
 from lithify.assembly.library.memories import Memories
@@ -12,7 +12,7 @@ from lithify.assembly.library.timeline import Timelines
 from lithify.events import TenantScope
 from lithify.events.turn import Identifier
 from lithify.http import JsonRoute
-from lithify.http.authorization import Access
+from lithify.http.authorization import Access, get_caller
 
 
 def memory_router(memories: Memories, access: Access) -> APIRouter:
@@ -29,8 +29,13 @@ def memory_router(memories: Memories, access: Access) -> APIRouter:
         return await memories.read(caller, memory_id)
 
     @router.post("", status_code=HTTPStatus.CREATED, responses={200: {}, 409: {}})
-    async def write_memory(wanted: MemoryInput, response: Response, caller: TenantScope = writer) -> MemoryWritten:
-        """Remember something for a user or for all of the tenant; searchable when the call returns."""
+    async def write_memory(
+        wanted: MemoryInput, request: Request, response: Response, caller: TenantScope = writer
+    ) -> MemoryWritten:
+        """Remember something for a user or, with an admin key, for all of the tenant; searchable on return."""
+        if wanted.scope == "global":
+            # It stands in the prompts of every user: who may send one user's turns must not speak to all of them.
+            get_caller(request).require(KeyScope.ADMIN, "scope")
         written = await memories.write(caller, wanted)
         if written.status == "duplicate":
             response.status_code = HTTPStatus.OK

@@ -112,6 +112,7 @@ class TimelineView(BaseModel):
     turns: list[TimelineTurn] = Field(description="The newest ones, in the order of speaking.")
     summaries: list[SummaryView]
     memories: list[TimelineMemory]
+    unreadable: int = Field(0, description="Stored records of the session that cannot be read and are left out.")
 
 
 class SessionSeen(BaseModel):

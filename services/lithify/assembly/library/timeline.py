@@ -18,6 +18,7 @@ from lithify.assembly.prompt.recent_turns import RecentTurns
 from lithify.events import Event, TenantScope
 from lithify.store import Record, VectorStore, Where
 from lithify.store.memory_record import COLLECTION, MemoryRecord
+from lithify.store.readable import note_unreadable
 from lithify.streams.tail import read_tail
 
 # Of summaries and of durable memories; a page for people, not an export.
@@ -37,6 +38,11 @@ class Timelines:
 
     async def read(self, scope: TenantScope, session: str, limit: int) -> TimelineView:
         """Reads the timeline of a session; `scope` names the user. Raises Unavailable if Redis or the store is away."""
+        with note_unreadable() as left_out:
+            view = await self._read(scope, session, limit)
+        return view.model_copy(update={"unreadable": len(left_out.ids)})
+
+    async def _read(self, scope: TenantScope, session: str, limit: int) -> TimelineView:
         recent = RecentTurns(self.redis, self.store, self.partitions, limit)
         tail = await read_tail(self.redis, scope, session, limit=limit, partitions=self.partitions)
         stored = await recent.read_stored_records(scope, session)

@@ -1,6 +1,6 @@
 """Puts an assembled context into the forms hosts want: blocks as data, and messages with the memory among them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from lithify.assembly.prompt.builder import BuiltContext
@@ -22,9 +22,7 @@ RULE_ROLE: Final = SYSTEM
 DOCUMENT_ROLE: Final = "document"
 
 
-def make_response(
-    request: AssembleRequest, built: BuiltContext, trace_id: str, complaints: Sequence[str]
-) -> AssembleResponse:
+def make_response(request: AssembleRequest, built: BuiltContext, trace_id: str) -> AssembleResponse:
     is_split = request.form == "split"
     among = request.form == "messages"
     return AssembleResponse(
@@ -35,7 +33,7 @@ def make_response(
         messages=insert_memory(request.messages, built.text) if among else list(request.messages),
         tokens=built.tokens,
         over_budget=built.is_over_budget,
-        degraded=[*built.degraded, *complaints],
+        degraded=list(built.degraded),
         trace_id=trace_id,
     )
 

@@ -32,6 +32,7 @@ from lithify.docs.search import DocSearch
 from lithify.errors import LithifyError
 from lithify.events import TenantScope
 from lithify.memory.prompt.budget import memory_budget
+from lithify.memory.question import clip_question
 from lithify.memory.ranking.candidate import Candidate, Kind
 from lithify.memory.ranking.profile import Profile
 from lithify.memory.temporal.projection import SlotCosines
@@ -59,7 +60,7 @@ class PromptOrder:
 
     @property
     def topic(self) -> str:
-        return self.request.topic
+        return clip_question(self.request.topic)
 
     @property
     def session(self) -> str:

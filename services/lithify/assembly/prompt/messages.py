@@ -1,6 +1,5 @@
 """The host's own messages: what they ask about, which stored turns they show already, and memory put among them."""
 
-import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from typing import Any, Final
 
 from lithify.events.turn import MAX_TEXT_CHARS
 from lithify.events.utterance import USER, PieceKind, Utterance, join_pieces, read_pieces, read_utterance, role_of
+from lithify.memory.normal_form import normalise_form
 from lithify.memory.turn import Turn
 
 SYSTEM: Final = "system"
@@ -136,4 +136,4 @@ def _first_word(text: str) -> str:
 
 
 def _compose(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return text if text.isascii() else normalise_form("NFC", text)

@@ -161,7 +161,8 @@ class Retriever:
             )
         except LithifyError as error:
             return FoundMemories(degraded=[*degraded, f"stored memories cannot be read: {error}"])
-        dated = pick_dated(dates, set(map(source_turn, legs.hits.values())), query.dated)
+        read = legs.shortlist(query.reach.shortlist) if query.wants_passages else legs.hits.values()
+        dated = pick_dated(dates, set(map(source_turn, read)), query.dated)
         around = query.surroundings(legs)
         further = [find_surroundings(dated, query.window, 0)] if around and dated else []
         try:
@@ -202,10 +203,8 @@ class Retriever:
             return None
         if not meaning:
             return Judge(WORDS_CALIBRATION, len(legs.hits))
-        seen = len(legs.by_meaning)
-        # A leg that was not filled has seen all there is.
-        is_full = len(set(map(source_turn, legs.by_meaning))) >= ENOUGH_PLACES * query.depth
-        size = await self.sizes.read(self.store, scope, query.where, seen) if is_full else seen
+        # Pieces count: the best of ten pieces is nearer to any question than a turn of one.
+        size = await self.sizes.read(self.store, scope, leave_out_divided(query.where), len(legs.by_meaning))
         return Judge(self.calibration, size, max(legs.dense.values(), default=0.0))
 
     def _unite_bare(

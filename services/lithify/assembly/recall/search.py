@@ -15,6 +15,7 @@ from lithify.assembly.recall.recall import unite_found
 from lithify.assembly.recall.retrieval import RecallQuery, Retriever
 from lithify.assembly.schema import Filters, SearchHit, SearchRequest
 from lithify.events import TenantScope
+from lithify.memory.question import clip_question
 from lithify.memory.ranking.candidate import Candidate
 from lithify.memory.ranking.duplicates import distinct_turns
 from lithify.memory.ranking.profile import Profile
@@ -46,6 +47,7 @@ async def search(
     deadline: Deadline,
 ) -> SearchResult:
     """Answers a search within its deadline. Never raises for a missing or slow dependency; `degraded` names it."""
+    request = request.model_copy(update={"query": clip_question(request.query)})
     queries = search_queries(request, profile)
     found = unite_found([await retriever.retrieve_in_time(scope, query, deadline) for query in queries])
     rank = partial(rank_found, found, request, profile, now_ms)

@@ -15,6 +15,10 @@ BENCHES = (
         "Turns per second from accepted to searchable, and the bare embedder on the same texts in the same run.",
     ),
     (
+        "fairness",
+        "Accept to searchable of a tenant that sends a turn a second, alone and beside one that sends all it can.",
+    ),
+    (
         "cascade",
         "How far the calibrated cascade agrees with full search, how often it ends early, and what time it saves.",
     ),

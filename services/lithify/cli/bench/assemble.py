@@ -39,6 +39,7 @@ from lithify.settings import Settings, load_settings
 from lithify.store import LEXICAL, CollectionSpec, EdgeStore, Query, SparseVector, Where
 from lithify.store.memory_record import COLLECTION, MemoryRecord
 from lithify.streams import keys, open_producer
+from lithify.traces import RedisTraces
 
 BATCH: Final = 256
 ROUNDS: Final = 200
@@ -50,7 +51,6 @@ BUDGET: Final = 2_000
 PARTITIONS: Final = 4
 TAIL_TURNS: Final = 64
 LIVE_TURNS: Final = 8
-TRACE_S: Final = 600
 PROFILE: Final = RECALL.normalise()
 
 
@@ -169,7 +169,7 @@ def make_bench(
     )
     builder = ContextBuilder(retriever, redis, PARTITIONS, TAIL_TURNS, profile=PROFILE)
     return AssembleBench(
-        service=AssemblyService(builder, TraceBook(redis, TRACE_S), system_clock),
+        service=AssemblyService(builder, TraceBook(RedisTraces(redis)), system_clock),
         edge=edge,
         embedder=embedder,
         analyser=analyser,

@@ -101,7 +101,8 @@ def check_memory(info: dict[str, Any]) -> Finding:
     limit = int(info.get("maxmemory", 0))
     detail = f"{used / 2**20:.0f} MiB used"
     if not limit:
-        return Finding("redis memory", True, f"{detail}, no maxmemory: the machine is the limit")
+        advice = "no maxmemory: the kernel ends Redis before turns are refused; set half of the machine's memory"
+        return Finding("redis memory", False, f"{detail}, {advice}")
     return Finding("redis memory", used < 0.9 * limit, f"{detail} of {limit / 2**20:.0f} MiB")
 
 

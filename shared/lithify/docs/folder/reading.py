@@ -41,7 +41,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Makes a regular expression in which `**` is any number of folders, and `*` and `?` stay inside one name."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
     meanings = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(meanings.get(part, re.escape(part)) for part in parts), re.DOTALL)
+    return re.compile(r"\A" + "".join(meanings.get(part, re.escape(part)) for part in parts), re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ DATA_OMITTED = "[data omitted]"
 NOTHING_LEFT = "[no readable text]"
 
 # The info string of a backtick fence holds no backtick; otherwise it is inline code.
-_FENCE = re.compile(r"\s*(?P<fence>`{3,}(?=[^`]*$)|~{3,}).*")
+_FENCE = re.compile(r"\A\s*(?P<fence>`{3,}(?=[^`]*$)|~{3,}).*")
 _BLOB = re.compile(r"[A-Za-z0-9+/_-]{80}|[0-9A-Fa-f]{64}")
 
 

@@ -1,9 +1,10 @@
 """Tells scripts apart and makes words comparable that are written in more than one way."""
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Final
+
+from lithify.memory.normal_form import normalise_form
 
 # Vowel signs and points that \w leaves out although they stand inside words: Latin, Hebrew, Arabic, Indic.
 MARKS: Final = (
@@ -54,7 +55,7 @@ def normalise(text: str) -> str:
     """Returns the text in lower case with one form for each letter: composed, full width, and of the Arabic alef."""
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+    plain = normalise_form("NFKC", text).lower().replace("’", "'")
     return normalise_arabic(plain)
 
 
@@ -67,5 +68,5 @@ def fold_accents(word: str) -> str:
     """Returns a word in lower case as it is typed without accents: "Müller" as "muller", "straße" as "strasse"."""
     if word.isascii():
         return word
-    bare = _ACCENT.sub("", unicodedata.normalize("NFD", word.translate(_LIGATURES)))
-    return unicodedata.normalize("NFC", bare)
+    bare = _ACCENT.sub("", normalise_form("NFD", word.translate(_LIGATURES)))
+    return normalise_form("NFC", bare)

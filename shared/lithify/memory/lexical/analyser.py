@@ -2,21 +2,21 @@
 
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from itertools import chain
-from typing import TypeGuard
+from typing import Final, TypeGuard
 
 import Stemmer
 
 from lithify.memory.languages import Language, LanguageDetector, load_detector
 from lithify.memory.languages.writing import MARKS
-from lithify.memory.lexical.foreign_words import Stemmers, fold_words, make_foreign_terms, month_terms
+from lithify.memory.lexical.foreign_words import MAX_WORD, Stemmers, fold_words, make_foreign_terms, month_terms
 from lithify.memory.lexical.word_lists import BASE_FORMS, STOP_WORDS
+from lithify.memory.normal_form import normalise_form
 
 SparseVector = tuple[list[int], list[float]]  # indices, values
 
@@ -25,6 +25,13 @@ K1 = 0.9
 B = 0.3
 # Mean number of search tokens of a turn with its date; lengths are normalised by it.
 AVERAGE_TOKENS = 17.0
+
+# Distinct terms of one vector; a text of fifty pages has about so many. Long turns are found by their pieces, too.
+MAX_TERMS: Final = 4_096
+# Characters that are read of a text. The greatest turn has as many; one ligature may stand for eighteen of them.
+MAX_CHARS: Final = 262_144
+# Characters that are read of a question, some 3,000 words: it is analysed while everybody else waits.
+MAX_QUESTION_CHARS: Final = 16_384
 
 # Thai, Lao, Burmese, Khmer, kana, Han, Hangul: a run is not one word, and only a dictionary could cut it into words.
 _UNSPACED = (
@@ -58,8 +65,8 @@ class LexicalAnalyser:
 
     def tokens(self, text: str) -> list[str]:
         """Returns stems, identifiers whole and in parts, and bigrams of unspaced scripts, in reading order."""
-        words = _cut(text)
-        language = self._detector.detect_words(text, words)
+        read, words = _read_words(text, MAX_CHARS)
+        language = self._detector.detect_words(read, words)
         return self._stem_foreign(words, language)[0] if self._is_foreign(language) else self._stem_plain(words)
 
     def document_vector(
@@ -68,11 +75,11 @@ class LexicalAnalyser:
         """Returns BM25 term-frequency weights; ``average_length`` is the mean token count of the collection.
 
         ``extra`` are tokens by which the text is to be found besides its own. Other spellings of its words are further
-        dimensions, but make the text no longer.
+        dimensions, but make the text no longer. Of more than MAX_TERMS the heaviest count, the first of equal ones.
         """
         _require_domain(average_length, k1, b)
-        words = _cut(text)
-        tokens, spellings = self._spell(text, words, self._detector.detect_words(text, words))
+        read, words = _read_words(text, MAX_CHARS)
+        tokens, spellings = self._spell(read, words, self._detector.detect_words(read, words))
         counts = Counter(chain(tokens, extra))
         penalty = k1 * (1.0 - b + b * counts.total() / average_length)
         counts.update(spellings)
@@ -81,12 +88,13 @@ class LexicalAnalyser:
     def query_vector(self, text: str, extra: Iterable[str] = ()) -> SparseVector:
         """Gives weight 1 to each distinct token, however often the question repeats it.
 
-        A question is often too short to tell its language: it also looks for the stems of those it may be in.
+        A question is often too short to tell its language: it also looks for the stems of those it may be in. Of one
+        longer than MAX_QUESTION_CHARS the beginning and the end are read.
         """
-        words = _cut(text)
-        language = self._detector.detect_words(text, words)
-        tokens, spellings = self._spell(text, words, language)
-        guesses = self._guess(text, words, language)
+        read, words = _read_words(text, MAX_QUESTION_CHARS)
+        language = self._detector.detect_words(read, words)
+        tokens, spellings = self._spell(read, words, language)
+        guesses = self._guess(read, words, language)
         return _sparse(dict.fromkeys(chain(tokens, spellings, guesses, extra), 1.0))
 
     def _is_foreign(self, language: Language | None) -> TypeGuard[Language]:
@@ -117,7 +125,9 @@ class LexicalAnalyser:
     def _stem_plain(self, words: Iterable[str]) -> list[str]:
         stem = self._stemmers.find(self._language)
         return [
-            stem(BASE_FORMS.get(word, word)) if word.isalpha() else word for word in words if word not in STOP_WORDS
+            stem(BASE_FORMS.get(word, word)) if word.isalpha() and len(word) <= MAX_WORD else word
+            for word in words
+            if word not in STOP_WORDS
         ]
 
     def _stem_foreign(self, words: Iterable[str], language: Language) -> tuple[list[str], list[str]]:
@@ -139,10 +149,29 @@ def date_dimensions() -> frozenset[int]:
     return frozenset(map(token_index, LexicalAnalyser().tokens(f"{days} {' '.join(_MONTHS)} {years}")))
 
 
-def _cut(text: str) -> list[str]:
+def keep_heaviest(weights: Mapping[int, float]) -> Mapping[int, float]:
+    """Returns no more than MAX_TERMS of the weights: the greatest, and of equal ones the first."""
+    if len(weights) <= MAX_TERMS:
+        return weights
+    return dict(sorted(weights.items(), key=lambda pair: -pair[1])[:MAX_TERMS])
+
+
+def _read_words(text: str, most: int) -> tuple[str, list[str]]:
+    """Returns what is read of a text, and the words of it."""
+    read = _clip(text, most)
+    return read, _cut(read, most)
+
+
+def _clip(text: str, most: int) -> str:
+    """Leaves the middle of a text out that is too long: what is asked stands before or behind what is quoted."""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}\n{text[-half:]}"
+
+
+def _cut(text: str, most: int) -> list[str]:
     """Returns the words of a text in lower case, stop words among them."""
     if not text.isascii():
-        return [word for chunk in _chunks(text) for word in _words(chunk)]
+        return [word for chunk in _chunks(text, most) for word in _words(chunk)]
     words: list[str] = []
     for chunk in _CHUNK.findall(text):
         if chunk.islower() and chunk.isalpha():  # most chunks, and without a call
@@ -152,8 +181,8 @@ def _cut(text: str) -> list[str]:
     return words
 
 
-def _chunks(text: str) -> list[str]:
-    return _CHUNK.findall(unicodedata.normalize("NFKC", text).replace("’", "'"))
+def _chunks(text: str, most: int) -> list[str]:
+    return _CHUNK.findall(_clip(normalise_form("NFKC", text), most).replace("’", "'"))
 
 
 def _words(chunk: str) -> Iterable[str]:
@@ -185,8 +214,9 @@ def _sparse(weights: Mapping[str, float]) -> SparseVector:
     for token, weight in weights.items():
         index = token_index(token)
         by_index[index] = by_index.get(index, 0.0) + weight
-    indices = sorted(by_index)
-    return indices, [by_index[index] for index in indices]
+    kept = keep_heaviest(by_index)
+    indices = sorted(kept)
+    return indices, [kept[index] for index in indices]
 
 
 def _require_domain(average_length: float, k1: float, b: float) -> None:

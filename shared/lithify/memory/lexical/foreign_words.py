@@ -22,6 +22,8 @@ Stem = Callable[[str], str]
 
 # Shorter names of months are words of other languages, too.
 _LONG_NAME: Final = 4
+# No word of any language is longer; what is has no stem, and is found as it stands.
+MAX_WORD: Final = 64
 _ARABIC: Final = re.compile(r"[\u0600-\u06ff]")
 _JOINED: Final = re.compile(r"[\d\-./:@'_]")
 
@@ -35,7 +37,8 @@ class Stemmers:
     def find(self, name: str) -> Stem:
         stems: dict[str, Stem] = self._per_thread.__dict__
         if name not in stems:
-            stems[name] = Stemmer.Stemmer(name).stemWord
+            # Without its cache, which keeps ten thousand words of whatever people say: stemming costs as little.
+            stems[name] = Stemmer.Stemmer(name, 0).stemWord
         return stems[name]
 
 
@@ -59,7 +62,7 @@ def make_foreign_terms(
 
 
 def _make_term(word: str, language: Language, stem: Stem, stem_english: Stem) -> tuple[str, tuple[str, ...]]:
-    if _JOINED.search(word):
+    if len(word) > MAX_WORD or _JOINED.search(word):
         return word, ()
     if word in language.months:
         return stem(word), (fold_accents(word), stem_english(english_month(language.months[word])))
@@ -70,7 +73,7 @@ def _make_term(word: str, language: Language, stem: Stem, stem_english: Stem) ->
 
 def fold_words(words: Iterable[str]) -> Iterator[str]:
     """Yields those of the words that have accents without them."""
-    return (folded for word in words if (folded := fold_accents(word)) != word)
+    return (folded for word in words if len(word) <= MAX_WORD and (folded := fold_accents(word)) != word)
 
 
 def month_terms(text: str, language: Language | None) -> list[str]:

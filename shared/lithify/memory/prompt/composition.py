@@ -16,7 +16,7 @@ from lithify.memory.prompt.budget import (
 )
 from lithify.memory.prompt.excerpt import Fits
 from lithify.memory.prompt.mark import mark_spoken, spoken_role
-from lithify.memory.prompt.quotation import indent_lines, quote_text
+from lithify.memory.prompt.quotation import indent_lines, neutralise_text, quote_text
 from lithify.memory.prompt.rendering import (
     AUTHORED,
     FRAMES,
@@ -58,8 +58,8 @@ def never_shorten(_item: Item, _room: float) -> Item | None:
 
 
 def rule_item(record_id: str, text: str, count: TokenCounter = estimate_lines) -> Item:
-    """Makes an item of an authored rule: the operator's own words, injected as they are but for its line breaks."""
-    line = Line("", indent_lines(text))
+    """Makes an item of an authored rule: the operator's own words, injected as seen but for its line breaks."""
+    line = Line("", indent_lines(neutralise_text(text)))
     return Item(record_id, line, line_cost(AUTHORED, line, count), text)
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 from lithify.memory.prompt.composition import Composition, Limit
 
-_LOSS = re.compile(r"\d+ of the ")
+_LOSS = re.compile(r"\A\d+ of the ")
 
 
 def describe_losses(composition: Composition, *, tools: int = 0, unplaced: int = 0, places: int = 0) -> list[str]:

@@ -12,7 +12,7 @@ _QUESTION_MARK = re.compile(r"[?？؟]")
 # Every clause is matched, whatever ends it: looking for questions only would try each of its letters as a beginning.
 _CLAUSE = re.compile(r"[^.!?。！？؟\n,，、;؛]*(?:[.!?。！？؟\n,，、;؛]|$)")
 _DIGIT = re.compile(r"\d")
-_SPEAKER = re.compile(r"([^\W\d_][\w.'-]*(?: [\w.'-]+){0,3}):\s")
+_SPEAKER = re.compile(r"\A([^\W\d_][\w.'-]*(?: [\w.'-]+){0,3}):\s")
 _WORD = re.compile(r"[^\W_]+")
 MIN_KEYWORD = 3
 

@@ -97,8 +97,11 @@ def test_a_clock_that_is_off_is_told() -> None:
     assert MAX_SKEW_MS == 1_000
 
 
-def test_memory_near_its_limit_is_an_alarm() -> None:
-    assert check_memory({"used_memory": 10, "maxmemory": 0}).ok
+def test_memory_without_a_limit_or_near_it_is_an_alarm() -> None:
+    unbounded = check_memory({"used_memory": 10, "maxmemory": 0})
+    assert not unbounded.ok
+    assert "no maxmemory" in unbounded.detail
+    assert check_memory({"used_memory": 10, "maxmemory": 100 * 2**20}).ok
     assert not check_memory({"used_memory": 95 * 2**20, "maxmemory": 100 * 2**20}).ok
 
 

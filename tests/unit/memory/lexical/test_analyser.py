@@ -1,12 +1,20 @@
 """Tokens and sparse vectors of the lexical leg."""
 
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lithify.memory.lexical.analyser import LexicalAnalyser, searchable_text, token_index
+from lithify.memory.lexical.analyser import (
+    MAX_CHARS,
+    MAX_QUESTION_CHARS,
+    MAX_TERMS,
+    LexicalAnalyser,
+    searchable_text,
+    token_index,
+)
 from lithify.memory.lexical.word_lists import BASE_FORMS, STOP_WORDS
 
 analyser = LexicalAnalyser()
@@ -189,3 +197,41 @@ def test_repetition_raises_a_weight_and_length_lowers_it(times: int, padding: in
 
     assert weight(times + 1, padding) > weight(times, padding + 1)
     assert weight(times, padding + 1) < weight(times, padding)
+
+
+def test_a_vector_has_so_many_terms_and_keeps_the_heaviest() -> None:
+    text = " ".join(f"word{number}" for number in range(3 * MAX_TERMS)) + " kettle kettle"
+    indices, _ = analyser.document_vector(text, 17.0)
+    assert len(indices) == MAX_TERMS
+    assert {token_index("kettl"), token_index("word0")} <= set(indices)
+    assert token_index(f"word{3 * MAX_TERMS - 1}") not in indices
+    assert len(analyser.query_vector(" ".join(chr(number) for number in range(0x4E00, 0x9FFF)))[0]) <= MAX_TERMS
+
+
+@pytest.mark.parametrize("extra", ["", " straße", " über die Straße gehen wir nicht mehr und das ist gut"])
+def test_a_word_without_an_end_is_found_as_it_stands_and_remembered_by_nobody(extra: str) -> None:
+    word = "running" * 20_000
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for number in range(20):
+        assert f"{word}{'s' * number}" in analyser.tokens(f"{word}{'s' * number}{extra}")
+    kept = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert kept < len(word)
+
+
+def test_a_question_is_read_at_its_beginning_and_its_end() -> None:
+    middle = "filler " * MAX_QUESTION_CHARS
+    found = set(analyser.query_vector(f"kettle {middle} quokka {middle} teapot")[0])
+    assert {token_index("kettl"), token_index("teapot")} <= found
+    assert token_index("quokka") not in found
+
+
+@pytest.mark.parametrize("letter", ["\ufdfa", "\ufdfa ", "ﷻ", "㍿"])
+def test_letters_that_stand_for_many_are_read_no_further_than_others(letter: str) -> None:
+    assert sum(map(len, analyser.tokens(letter * (MAX_CHARS // len(letter))))) <= 2 * MAX_CHARS
+
+
+def test_the_date_of_the_longest_text_is_kept() -> None:
+    text = searchable_text("x " * (MAX_CHARS // 2), 1_683_554_160_000)
+    assert {token_index(token) for token in ("8", "may", "2023")} <= set(analyser.document_vector(text, 17.0)[0])

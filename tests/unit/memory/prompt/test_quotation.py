@@ -1,5 +1,8 @@
 """A stored text keeps to its own lines, opens nothing, and hides nothing."""
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,10 +34,63 @@ def test_a_text_opens_and_closes_nothing() -> None:
         ("tab\tstays", "tab\tstays"),
         ("👩\u200d👧 نمی\u200cخواهم", "👩\u200d👧 نمی\u200cخواهم"),
         ("plain words", "plain words"),
+        ("a\u200db\u200cc", "abc"),
+        ("می\u200c\u200c\u200d\u200cشود", "می\u200cشود"),
+        ("क्\u200dष and ശ്\u200c", "क्\u200dष and ശ്\u200c"),
+        ("❤\ufe0f\u200d🔥 🏳\ufe0f\u200d🌈 👩🏽\u200d🚀", "❤\ufe0f\u200d🔥 🏳\ufe0f\u200d🌈 👩🏽\u200d🚀"),
+        ("👩\u200d\u200d\u200d", "👩"),
+        ("葛\U000e0100 x\U000e0100 a\ufe01", "葛\U000e0100 x a"),
+        ("\u3164\u115f\uffa0blank\u034f letters\u17b4", "blank letters"),
+        ("שלום עולם, مرحبا بالعالم", "שלום עולם, مرحبا بالعالم"),
+        ("half \ud83d of it", "half  of it"),
     ],
 )
 def test_what_nobody_sees_is_removed_and_what_spells_stays(text: str, seen: str) -> None:
     assert neutralise_text(text) == seen
+
+
+# Numbers are written beneath them, or they place hieroglyphs: these format characters are seen.
+SEEN_FORMATS = frozenset("\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd").union(
+    map(chr, range(0x0600, 0x0606)), map(chr, range(0x13430, 0x13440))
+)
+JOINERS = frozenset("\u200c\u200d")
+
+
+def test_of_all_unicode_only_what_is_seen_is_left() -> None:
+    for code in range(sys.maxunicode + 1):
+        char = chr(code)
+        category = unicodedata.category(char)
+        left = quote_text(f"a{char}b")
+        if char == "\t" or (category == "Cf" and char in SEEN_FORMATS):
+            assert left == f"a{char}b", hex(code)
+        elif char in BREAKS:
+            assert left == f"a\n{INDENT}b", hex(code)
+        elif char in "&<>":
+            assert left.startswith("a&"), hex(code)
+        elif category in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            assert left == "ab", hex(code)
+        elif category[0] in "LNPSZ" and not unicodedata.name(char, "").endswith(" FILLER"):
+            assert left == f"a{char}b", hex(code)
+        else:
+            assert left in (f"a{char}b", "ab"), hex(code)
+
+
+FORMATS = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs")]
+SELECTORS = [chr(code) for code in (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))]
+INK = (
+    st.sampled_from(FORMATS) | st.sampled_from(SELECTORS) | st.sampled_from(["a", "م", "क", "👩", "葛", "[A1] ", "\n"])
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.lists(INK, max_size=40).map("".join))
+def test_no_run_of_unseen_characters_is_left(text: str) -> None:
+    """Between two characters that are seen there is at most a selector of the first and a joiner of both."""
+    left = neutralise_text(text)
+    assert left == neutralise_text(left), "nothing is left to be removed"
+    unseen = [char in JOINERS or char in SELECTORS for char in left]
+    assert not any(one and two and three for one, two, three in zip(unseen, unseen[1:], unseen[2:], strict=False))
+    assert not (set(left) & set(FORMATS)) - JOINERS - SEEN_FORMATS - {*BREAKS, "\t"}
 
 
 @settings(max_examples=300, deadline=None)
